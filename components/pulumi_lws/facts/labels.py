@@ -27,6 +27,12 @@ HOSTNAME: Final = "kubernetes.io/hostname"
 # Karpenter and Kueue.
 DO_NOT_DISRUPT: Final = "karpenter.sh/do-not-disrupt"
 KUEUE_QUEUE: Final = "kueue.x-k8s.io/queue-name"
+KUEUE_REQUIRED_TOPOLOGY: Final = "kueue.x-k8s.io/podset-required-topology"
+KUEUE_PREFERRED_TOPOLOGY: Final = "kueue.x-k8s.io/podset-preferred-topology"
+
+# Pulumi's Kubernetes provider.
+PULUMI_WAIT_FOR: Final = "pulumi.com/waitFor"
+PULUMI_SKIP_AWAIT: Final = "pulumi.com/skipAwait"
 
 # Extended resources.
 GPU: Final = "nvidia.com/gpu"

@@ -1,0 +1,96 @@
+"""The rules as a CrossGuard policy pack, for any Pulumi program."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pulumi_policy import (
+    EnforcementLevel,
+    Policy,
+    PolicyConfigSchema,
+    PolicyPack,
+    ResourceValidationArgs,
+    ResourceValidationPolicy,
+)
+from pulumi_policy.proxy import UnknownValueError
+
+from pulumi_lws.planning.problems import Severity
+from pulumi_lws.rules.catalogue import RULES
+from pulumi_lws.rules.rule import RegisteredObject, Rule
+from pulumi_lws.rules.values import UNKNOWN
+
+UNSEEN_POLICY = "values-not-seen"
+"""The policy that reports what the rules could not judge; it never blocks."""
+
+_LEVELS = {Severity.ERROR: EnforcementLevel.MANDATORY, Severity.WARNING: EnforcementLevel.ADVISORY}
+
+
+def run() -> None:
+    """Serve the pack to the engine that started this process. Returns only when the engine is done."""
+    PolicyPack("pulumi-lws", policies(), enforcement_level=EnforcementLevel.ADVISORY)
+
+
+def policies() -> list[Policy]:
+    """Return one policy for each rule, and one for what they could not see."""
+    return [*map(_policy, RULES), _unseen_policy()]
+
+
+def plain(value: Any) -> Any:
+    """Return what the engine sent as plain data, with ``UNKNOWN`` wherever a value is not known yet."""
+    if isinstance(value, Mapping):
+        return {key: _plain_item(value, key) for key in value}
+    # The SDK's own list is a Sequence but no list; text is a Sequence too.
+    if hasattr(value, "__getitem__") and not isinstance(value, str | bytes):
+        return [_plain_item(value, index) for index in range(len(value))]
+    return value
+
+
+def _plain_item(container: Any, key: Any) -> Any:
+    try:
+        return plain(container[key])
+    except UnknownValueError:
+        return UNKNOWN
+
+
+def _policy(rule: Rule) -> ResourceValidationPolicy:
+    def validate(args: ResourceValidationArgs, report: Callable[..., None]) -> None:
+        for problem in rule.problems(_subject(args), plain(args.get_config())):
+            if problem.severity is not Severity.UNSEEN:
+                report(str(problem))
+
+    return ResourceValidationPolicy(
+        name=rule.name,
+        description=f"{rule.title} {rule.why}",
+        validate=validate,
+        enforcement_level=_LEVELS[rule.severity],
+        config_schema=PolicyConfigSchema(
+            {
+                name: {**parameter.schema, "default": list(parameter.default)}
+                for name, parameter in rule.parameters.items()
+            }
+        ),
+    )
+
+
+def _unseen_policy() -> ResourceValidationPolicy:
+    def validate(args: ResourceValidationArgs, report: Callable[..., None]) -> None:
+        subject = _subject(args)
+        for rule in RULES:
+            for problem in rule.problems(subject):
+                if problem.severity is Severity.UNSEEN:
+                    report(f"{rule.name} could not judge {problem}")
+
+    return ResourceValidationPolicy(
+        name=UNSEEN_POLICY,
+        description="Values that are not known before the update keep a rule from judging them.",
+        validate=validate,
+        enforcement_level=EnforcementLevel.ADVISORY,
+    )
+
+
+def _subject(args: ResourceValidationArgs) -> RegisteredObject:
+    return RegisteredObject(
+        type=args.resource_type,
+        properties=plain(args.props),
+        name=args.name,
+        provider_name=args.provider.name if args.provider else "",
+    )

@@ -1,0 +1,151 @@
+"""A stack file: read whole, judged whole, registered whole."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pulumi_lws.component import DeclarationError
+from pulumi_lws.facts.instances import INSTANCE_TYPES
+from pulumi_lws.planning.problems import Problem
+from pulumi_lws.platform.component import Platform
+from pulumi_lws.platform.settings import PlatformArgs, read
+from pulumi_lws.testing.monitor import record
+
+Raw = dict[str, Any]
+
+
+def messages(raw: object) -> list[str]:
+    return [str(problem) for problem in read(raw)[1]]
+
+
+def test_the_local_stack_has_no_problem(local_platform: Raw) -> None:
+    platform, problems = read(local_platform)
+    assert problems == []
+    assert platform == PlatformArgs.model_validate(local_platform)
+
+
+def test_mistakes_of_every_kind_are_shown_at_once(local_platform: Raw) -> None:
+    good = local_platform["deployments"]["glm-5"]
+    local_platform["pools"]["p6"] = {"instanceType": "p6.48xlarge"}
+    local_platform["deployments"] = {
+        "misspelt": good | {"replica": 1},
+        "unreadable-pool": good | {"pool": "p6"},
+        "no-pool": good | {"pool": "p7"},
+        "does-not-divide": good | {"parallelism": {"tensor": 6, "pipeline": 2}},
+    }
+    del local_platform["cluster"]["context"]
+    assert messages(local_platform) == [
+        "cluster.context: found nothing; allowed: Context of the kubeconfig. Add context.",
+        (
+            f"pools.p6.instanceType: found 'p6.48xlarge'; allowed: {', '.join(INSTANCE_TYPES)}."
+            " Choose an instance type of the catalogue."
+        ),
+        (
+            "deployments.misspelt.replica: found an unknown field with the value 1; allowed: model, servedModelName,"
+            " image, parallelism, replicas,"
+            " startBudgetMinutes, huggingFaceSecret, extraArguments, environment, kind, pool."
+            " Write replicas instead."
+        ),
+        "deployments.no-pool.pool: found p7; allowed: p5, p6. Name a pool of this stack, or declare it under pools.",
+        (
+            "deployments.does-not-divide.parallelism.tensor: found 6; allowed: 1, 2, 4, 8 (p5.48xlarge has 8 GPUs)."
+            " Keep tensor parallelism inside a node, and span nodes with parallelism.pipeline."
+        ),
+    ]
+
+
+def test_deployments_that_share_a_pool_need_an_island_for_each_group(local_platform: Raw) -> None:
+    local_platform["deployments"]["other"] = local_platform["deployments"]["glm-5"]
+    assert read(local_platform)[1] == [
+        Problem(
+            "pools.p5.islands",
+            "1",
+            "at least 2: one for each group of glm-5, other",
+            "Raise it to 2, or lower replicas.",
+        )
+    ]
+
+
+def test_a_name_too_long_is_found_before_the_api_server_finds_it(local_platform: Raw) -> None:
+    local_platform["deployments"] = {"g" * 51: local_platform["deployments"]["glm-5"]}
+    [message] = messages(local_platform)
+    assert message.startswith(f"deployments.{'g' * 51}.name: found {'g' * 51}, of 51 characters; allowed: at most 50")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        None,
+        3,
+        "x",
+        [],
+        {},
+        {"pools": [1]},
+        {"deployments": {"a": None}},
+        {"deployments": {"a": {"pool": ["x"]}}, "pools": {"p": 7}},
+        {"deployments": {1: {"pool": "p"}}, "pools": {2: {"instanceType": "p5.48xlarge"}}},
+        {"cluster": {"kind": ["existing"]}, "pools": None},
+    ],
+)
+def test_a_strange_shape_is_answered_with_problems(raw: object) -> None:
+    platform, problems = read(raw)
+    assert platform is None
+    assert problems
+
+
+@pytest.mark.usefixtures("kubeconfig")
+@pytest.mark.parametrize("preview", [True, False])
+def test_the_local_stack_registers_its_objects(local_platform: Raw, preview: bool) -> None:
+    registrations = record(lambda: void(Platform("platform", local_platform)), preview=preview)
+    assert sorted((r.type, r.name) for r in registrations) == [
+        ("kubernetes:core/v1:ConfigMap", "platform-glm-5-probe"),
+        ("kubernetes:core/v1:Namespace", "platform-namespace"),
+        ("kubernetes:core/v1:Service", "platform-glm-5-leader"),
+        ("kubernetes:leaderworkerset.x-k8s.io/v1:LeaderWorkerSet", "platform-glm-5-groups"),
+        ("lws:index:LeaderWorkerSet", "platform-glm-5-groups"),
+        ("lws:index:MultiNodeVllm", "platform-glm-5"),
+        ("lws:index:Platform", "platform"),
+        ("pulumi:providers:kubernetes", "platform-kubernetes"),
+    ]
+    explicit = [r for r in registrations if r.type.startswith("kubernetes:")]
+    assert all("platform-kubernetes" in r.provider for r in explicit)
+
+
+@pytest.mark.usefixtures("kubeconfig")
+def test_the_provider_applies_by_server_and_is_identified_by_the_clusters_name(local_platform: Raw) -> None:
+    provider = next(
+        r for r in record(lambda: void(Platform("platform", local_platform))) if r.type == "pulumi:providers:kubernetes"
+    )
+    assert provider.inputs["enableServerSideApply"] == "true"
+    assert provider.inputs["clusterIdentifier"] == "pulumi-lws-lab"
+    assert provider.inputs["context"] == "pulumi-lws-lab"
+    assert "enablePatchForce" not in provider.inputs
+
+
+def test_a_missing_kubeconfig_stops_the_program(local_platform: Raw, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "missing"))
+    with pytest.raises(DeclarationError) as raised:
+        record(lambda: void(Platform("platform", local_platform)))
+    assert str(raised.value) == (
+        "Platform platform has 1 problem:\n"
+        f"  - cluster.kubeconfig: found no context in {tmp_path}/missing (No such file or directory);"
+        " allowed: a kubeconfig file that can be read. Set KUBECONFIG, or cluster.kubeconfig in the stack file."
+    )
+
+
+def test_a_stack_file_with_three_mistakes_stops_the_program_with_three_problems(local_platform: Raw) -> None:
+    local_platform["pools"]["p5"]["islands"] = -1
+    local_platform["deployments"]["glm-5"] |= {"replicas": "two", "kind": "multinode"}
+    with pytest.raises(DeclarationError) as raised:
+        record(lambda: void(Platform("platform", local_platform)))
+    assert str(raised.value) == (
+        "Platform platform has 3 problems:\n"
+        "  - pools.p5.islands: found -1; allowed: 0 or more. Change islands.\n"
+        "  - deployments.glm-5.replicas: found 'two'; allowed: a whole number. Change replicas.\n"
+        "  - deployments.glm-5.kind: found 'multinode'; allowed: multi-node-vllm. Choose one of them for kind."
+    )
+
+
+def void(_: object) -> None:
+    """Drop a value: a program returns nothing."""

@@ -1,0 +1,106 @@
+"""The rules as policies, without an engine: what CrossGuard hands over, and what it is told."""
+
+from typing import Any
+
+import pytest
+from pulumi_policy import (
+    EnforcementLevel,
+    PolicyCustomTimeouts,
+    PolicyProviderResource,
+    PolicyResourceOptions,
+    ResourceValidationArgs,
+    ResourceValidationPolicy,
+)
+from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
+
+from pulumi_lws.policies.pack import UNSEEN_POLICY, plain, policies
+from pulumi_lws.rules.catalogue import RULES
+from pulumi_lws.rules.values import UNKNOWN
+
+LWS = "kubernetes:leaderworkerset.x-k8s.io/v1:LeaderWorkerSet"
+PACK = {policy.name: policy for policy in policies()}
+
+
+def reported(
+    name: str,
+    properties: dict[str, Any],
+    *,
+    type_token: str = LWS,
+    provider: str = "cluster",
+    config: dict[str, Any] | None = None,
+) -> list[str]:
+    policy = PACK[name]
+    assert isinstance(policy, ResourceValidationPolicy)
+    args = ResourceValidationArgs(
+        type_token,
+        unknown_checking_proxy(properties),
+        "urn",
+        "llm",
+        PolicyResourceOptions(False, [], None, [], PolicyCustomTimeouts(0, 0, 0), [], ""),
+        PolicyProviderResource("pulumi:providers:kubernetes", unknown_checking_proxy({}), "urn", provider),
+        config,
+        {},
+    )
+    messages: list[str] = []
+
+    def report(message: str, _urn: str | None = None) -> None:
+        messages.append(message)
+
+    policy.validate(args, report)
+    return messages
+
+
+def test_every_rule_is_a_mandatory_policy_and_what_they_cannot_see_an_advisory_one() -> None:
+    levels = {name: policy.enforcement_level for name, policy in PACK.items()}
+    assert levels == dict.fromkeys((rule.name for rule in RULES), EnforcementLevel.MANDATORY) | {
+        UNSEEN_POLICY: EnforcementLevel.ADVISORY
+    }
+
+
+def test_proxies_become_plain_data_with_unknowns_marked() -> None:
+    proxy = unknown_checking_proxy({"a": [{"b": UNKNOWN_STRING_VALUE}, UNKNOWN_STRING_VALUE, "text"], "c": 2.0})
+    assert plain(proxy) == {"a": [{"b": UNKNOWN}, UNKNOWN, "text"], "c": 2.0}
+
+
+def test_a_breach_is_reported_with_its_fix() -> None:
+    assert reported("leader-ready", {"spec": {"leaderWorkerTemplate": {"size": 2.0}}}) == [
+        (
+            "spec.startupPolicy: found LeaderCreated (the server's default); allowed: LeaderReady,"
+            " for a group of 2 pods. Set spec.startupPolicy to LeaderReady, with a readiness of the leader that does"
+            " not need its workers (MultiNodeVllm renders both)."
+        )
+    ]
+
+
+def test_what_cannot_be_seen_is_no_breach_and_no_silence() -> None:
+    properties = {
+        "metadata": {"annotations": {"leaderworkerset.sigs.k8s.io/exclusive-topology": "pulumi-lws/island"}},
+        "spec": {"startupPolicy": UNKNOWN_STRING_VALUE, "leaderWorkerTemplate": {"size": 2.0}},
+    }
+    assert reported("leader-ready", properties) == []
+    assert reported(UNSEEN_POLICY, properties) == [
+        (
+            "leader-ready could not judge spec.startupPolicy: found a value not known before the update;"
+            " allowed: a plain value. Make it plain, so that a preview can tell whether workers wait for their leader."
+        )
+    ]
+
+
+def test_a_parameter_is_read_from_the_configuration() -> None:
+    properties = {
+        "metadata": {"annotations": {"leaderworkerset.sigs.k8s.io/exclusive-topology": "kubernetes.io/hostname"}},
+        "spec": {"leaderWorkerTemplate": {"size": 2.0}},
+    }
+    assert reported("exclusive-topology", properties) == []
+    assert len(reported("exclusive-topology", properties, config={"allowedKeys": ["pulumi-lws/island"]})) == 1
+
+
+def test_objects_of_the_default_provider_are_refused() -> None:
+    assert reported("server-side-apply", {}, type_token="kubernetes:core/v1:Service") == []
+    assert len(reported("server-side-apply", {}, type_token="kubernetes:core/v1:Service", provider="default_1")) == 1
+
+
+@pytest.mark.parametrize("name", PACK)
+@pytest.mark.parametrize("properties", [{}, {"spec": None}, {"spec": [1]}, {"metadata": "x", "spec": {"a": [None]}}])
+def test_a_strange_shape_never_stops_the_pack(name: str, properties: dict[str, Any]) -> None:
+    reported(name, properties)
