@@ -125,12 +125,15 @@ def test_the_provider_applies_by_server_and_is_identified_by_the_clusters_name(l
 
 def test_a_missing_kubeconfig_stops_the_program(local_platform: Raw, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "missing"))
+    local_platform["deployments"]["glm-5"]["replicas"] = 2
     with pytest.raises(DeclarationError) as raised:
         record(lambda: void(Platform("platform", local_platform)))
     assert str(raised.value) == (
-        "Platform platform has 1 problem:\n"
+        "Platform platform has 2 problems:\n"
         f"  - cluster.kubeconfig: found no context in {tmp_path}/missing (No such file or directory);"
-        " allowed: a kubeconfig file that can be read. Set KUBECONFIG, or cluster.kubeconfig in the stack file."
+        " allowed: a kubeconfig file that can be read. Set KUBECONFIG, or cluster.kubeconfig in the stack file.\n"
+        "  - deployments.glm-5.replicas: found 2; allowed: at most 1: p5 has 1 islands and each holds one group."
+        " Lower replicas, or raise pools.p5.islands."
     )
 
 

@@ -9,7 +9,8 @@ import pulumi_kubernetes
 
 from pulumi_lws.cluster import kubeconfig
 from pulumi_lws.cluster.settings import ExistingCluster
-from pulumi_lws.component import DeclarationError, Manifest, raise_problems
+from pulumi_lws.component import Manifest, raise_problems
+from pulumi_lws.planning.problems import Problem
 from pulumi_lws.platform.settings import PlatformArgs, check, read
 from pulumi_lws.serving.component import MultiNodeVllm
 from pulumi_lws.serving.settings import args_of
@@ -34,11 +35,14 @@ class Platform(pulumi.ComponentResource):
         self, name: str, args: PlatformArgs | Mapping[str, Any], opts: pulumi.ResourceOptions | None = None
     ) -> None:
         platform, problems = (args, check(args)) if isinstance(args, PlatformArgs) else read(args)
+        access = kubeconfig.read(platform.cluster, os.environ) if platform else None
+        if isinstance(access, Problem):
+            problems = [access, *problems]
         raise_problems(problems, f"Platform {name}")
-        if platform is None:  # pragma: no cover - what cannot be read has problems
-            raise DeclarationError(problems, f"Platform {name}")
+        if platform is None or not isinstance(access, kubeconfig.Kubeconfig):
+            raise AssertionError("what cannot be read has problems")
         super().__init__("lws:index:Platform", name, platform.model_dump(by_alias=True, exclude_none=True), opts)
-        self.provider = self._kubernetes_provider(name, platform.cluster)
+        self.provider = self._kubernetes_provider(name, platform.cluster, access)
         namespace = Manifest(
             f"{name}-namespace",
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": platform.namespace}},
@@ -54,14 +58,13 @@ class Platform(pulumi.ComponentResource):
         }
         self.register_outputs({"urls": self.urls})
 
-    def _kubernetes_provider(self, name: str, cluster: ExistingCluster) -> pulumi_kubernetes.Provider:
-        found = kubeconfig.read(cluster, os.environ)
-        if not isinstance(found, kubeconfig.Kubeconfig):
-            raise DeclarationError([found], f"Platform {name}")
+    def _kubernetes_provider(
+        self, name: str, cluster: ExistingCluster, access: kubeconfig.Kubeconfig
+    ) -> pulumi_kubernetes.Provider:
         return pulumi_kubernetes.Provider(
             f"{name}-kubernetes",
-            kubeconfig=pulumi.Output.secret(found.content),
-            context=found.context,
+            kubeconfig=pulumi.Output.secret(access.content),
+            context=access.context,
             cluster_identifier=cluster.name,
             enable_server_side_apply=True,
             opts=pulumi.ResourceOptions(parent=self),

@@ -1,0 +1,45 @@
+"""Files that a command writes are as the command would write them."""
+
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+PROJECT = Path(__file__).resolve().parent.parent
+OURSELVES = "pulumi-lws"
+WRITE_AGAIN = "run `make lock`"
+
+
+def pins() -> dict[str, str]:
+    lines = (PROJECT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    requirements = [Requirement(line) for line in lines if line]
+    return {canonicalize_name(r.name): str(r.specifier).removeprefix("==") for r in requirements}
+
+
+def test_every_dependency_is_pinned_within_its_bounds() -> None:
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    groups = [project["dependencies"], *project["optional-dependencies"].values()]
+    declared = [Requirement(line) for group in groups for line in group]
+    pinned = pins()
+    wrong = [
+        str(requirement)
+        for requirement in declared
+        if requirement.name != OURSELVES
+        and not requirement.specifier.contains(pinned.get(canonicalize_name(requirement.name), "0"))
+    ]
+    assert wrong == [], WRITE_AGAIN
+
+
+def test_what_is_installed_is_what_is_pinned() -> None:
+    pinned = pins()
+    # The tools that make an environment come with Python itself.
+    ignored = {OURSELVES, "pip", "setuptools", "wheel"}
+    installed = {canonicalize_name(d.name): d.version for d in metadata.distributions()}
+    different = {
+        name: (version, pinned.get(name))
+        for name, version in installed.items()
+        if name not in ignored and version != pinned.get(name)
+    }
+    assert different == {}, WRITE_AGAIN
