@@ -1,0 +1,1 @@
+"""The programs that the lab runs: found on this machine, downloaded, or built from their Go modules."""
