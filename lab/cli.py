@@ -1,0 +1,176 @@
+"""The lab's command line: ``python -m lab build|up|down|status|env``.
+
+Results go to standard output, everything said on the way to standard error.
+"""
+
+import json
+import os
+import re
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lab import demo, engine
+from lab.cluster import control_plane, nodes, parts, processes, record, report, status
+from lab.cluster.crds import Definitions, Release, chosen_releases
+from lab.cluster.layout import Layout
+from lab.cluster.ports import LOOPBACK
+from lab.errors import LabError
+from lab.folders import DEFAULT_LAB, lab_folder
+from lab.tools.obtain import obtain
+from lab.tools.obtained import Obtained
+from lab.tools.progress import reporter
+from lab.tools.table import ALWAYS
+from pulumi_lws.facts.versions import PINS
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+
+class ReportForm(StrEnum):
+    """Forms of the status."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+class EnvironmentForm(StrEnum):
+    """Forms of the environment."""
+
+    SHELL = "shell"
+    JSON = "json"
+
+
+def _checked_name(name: str) -> str:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", name):
+        raise typer.BadParameter("up to 40 lower-case letters, digits and hyphens, a hyphen not first")
+    return name
+
+
+Name = Annotated[str, typer.Option("--name", callback=_checked_name, metavar="NAME", help="Which lab.")]
+WithKarpenter = Annotated[bool, typer.Option("--karpenter", help="With Karpenter, which adds fake nodes on demand.")]
+
+
+@app.callback()
+def _lab() -> None:
+    """The real Pulumi engine on a real Kubernetes API server, on this machine alone."""
+
+
+@app.command()
+def build(name: Name = DEFAULT_LAB, karpenter: WithKarpenter = False) -> None:
+    """Obtain the programs of a lab: found, downloaded, or else built, which takes half an hour once."""
+    del name  # all labs share their programs; the option is there so that every command takes the same one
+    for tool, obtained in _tools(karpenter=karpenter).items():
+        typer.echo(f"{tool} {obtained.version} ({obtained.origin}): {obtained.folder}")
+
+
+@app.command()
+def up(
+    name: Name = DEFAULT_LAB,
+    node_specs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--nodes",
+            metavar="[POOL=]TYPE:[ISLANDSx]NODES",
+            help="Fake nodes, such as p5=p5.48xlarge:1x2 (one island of two) or g6e.12xlarge:3. May be repeated.",
+        ),
+    ] = None,
+    karpenter: WithKarpenter = False,
+    api_port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port of the API server.")] = None,
+) -> None:
+    """Start a lab, or what lacks of it."""
+    layout = Layout(lab_folder(name))
+    fake_nodes = nodes.manifests(nodes.parse(node_specs or ()))
+    releases = _upstream_releases()
+    known = record.load(layout)
+    karpenter = karpenter or bool(known and known.karpenter)
+    tools = _tools(karpenter=karpenter)
+    if karpenter:
+        own = tools["karpenter"]
+        releases.append(Release("karpenter", own.version, own.folder / "crds", whole=True))
+    began = time.monotonic()
+    wish = control_plane.Wish(tools, Definitions(tuple(releases)), fake_nodes, karpenter=karpenter, api_port=api_port)
+    outcome = control_plane.up(layout, wish, lambda sentence: typer.echo(sentence, err=True))
+    engine.prepare(layout, tools["pulumi"], tools["kubernetes-provider"])
+    for part, log_end in outcome.crashed.items():
+        typer.echo(f"{part} had ended by itself and was started again. Its log had ended:\n{log_end}\n", err=True)
+    address = f"https://{LOOPBACK}:{outcome.api_port}"
+    if outcome.started:
+        started = ", ".join(outcome.started)
+        typer.echo(f"Lab {name} is up at {address} after {time.monotonic() - began:.1f} s; started {started}.")
+    else:
+        typer.echo(f"Lab {name} already runs at {address}; nothing to start.")
+    if fake_nodes:
+        typer.echo(f"It has the fake nodes {', '.join(node['metadata']['name'] for node in fake_nodes)}.")
+
+
+@app.command()
+def down(
+    name: Name = DEFAULT_LAB,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep its objects and stacks for a later up.")] = False,
+) -> None:
+    """Stop a lab and delete its state."""
+    ran = control_plane.down(Layout(lab_folder(name)), keep=keep)
+    stopped = f"stopped {', '.join(ran)}" if ran else "nothing ran"
+    typer.echo(f"Lab {name} is down: {stopped}; its state is {'kept' if keep else 'deleted'}.")
+
+
+@app.command(name="demo")
+def show_demo(name: Name = DEFAULT_LAB) -> None:
+    """Provision the local stack on a lab with two fake p5.48xlarge nodes, and show what it made."""
+    up(name=name, node_specs=[demo.NODES])
+    layout = Layout(lab_folder(name))
+    demo.provision(layout)
+    demo.show(demo.read_back(layout), name)
+
+
+@app.command(name="status")
+def show_status(
+    name: Name = DEFAULT_LAB,
+    form: Annotated[ReportForm, typer.Option("--format", help="Form of the report.")] = ReportForm.TEXT,
+) -> None:
+    """Say what runs, with which versions, and what of it is a stand-in; exit 1 unless all runs."""
+    found = status.look(Layout(lab_folder(name)))
+    if found is None:
+        raise _no_such_lab(name)
+    typer.echo(report.as_text(found) if form is ReportForm.TEXT else json.dumps(report.as_data(found), indent=2))
+    raise typer.Exit(0 if found.all_run else 1)
+
+
+@app.command()
+def env(
+    name: Name = DEFAULT_LAB,
+    form: Annotated[EnvironmentForm, typer.Option("--format", help="Form of the output.")] = EnvironmentForm.SHELL,
+) -> None:
+    """Print the variables with which pulumi and Kubernetes clients use the lab, for eval."""
+    layout = Layout(lab_folder(name))
+    if not any(found.part == parts.API_SERVER for found in processes.find(layout.folder)):
+        raise _no_such_lab(name)
+    variables = engine.environment(layout, os.environ.get("PATH", ""))
+    text = engine.as_shell(variables) if form is EnvironmentForm.SHELL else json.dumps(variables, indent=2) + "\n"
+    typer.echo(text, nl=False)
+
+
+def main() -> None:
+    """Run the command line; what people can act on is said without a traceback."""
+    try:
+        app()
+    except LabError as error:
+        lines = [error.sentence, error.way_out, *([error.detail] if error.detail else [])]
+        typer.echo("\n".join(lines), err=True)
+        raise SystemExit(1) from None
+
+
+def _tools(*, karpenter: bool) -> dict[str, Obtained]:
+    return obtain([*ALWAYS, *(["karpenter"] if karpenter else [])], reporter())
+
+
+def _upstream_releases() -> list[Release]:
+    folder = os.environ.get("LWS_LAB_CRDS")
+    return chosen_releases(Path(folder), {name: pin.version for name, pin in PINS.items()}) if folder else []
+
+
+def _no_such_lab(name: str) -> LabError:
+    return LabError(f"No lab called {name} runs.", f"Start it with `python -m lab up --name {name}`.")

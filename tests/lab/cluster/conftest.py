@@ -1,0 +1,109 @@
+"""Labs for tests: each with a folder of its own, and none left behind."""
+
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from lab.cluster import client, control_plane, nodes, parts, processes, record
+from lab.cluster.control_plane import Outcome, Wish
+from lab.cluster.crds import Definitions, chosen_releases
+from lab.cluster.layout import Layout
+from lab.tools.obtain import obtain
+from lab.tools.obtained import Obtained
+from lab.tools.progress import reporter
+from lab.tools.table import ALWAYS
+from pulumi_lws.facts.versions import PINS
+
+
+@pytest.fixture(scope="session")
+def tools() -> dict[str, Obtained]:
+    """The programs that every lab needs, built if need be."""
+    return obtain(ALWAYS, reporter())
+
+
+@pytest.fixture(scope="session")
+def new_layout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], Layout]]:
+    """Makes labs that are brought down at the end, whatever a test did to them."""
+    layouts = []
+
+    def make() -> Layout:
+        layouts.append(Layout(tmp_path_factory.mktemp("labs") / f"test-{secrets.token_hex(3)}"))
+        return layouts[-1]
+
+    yield make
+    for layout in layouts:
+        control_plane.down(layout, keep=False)
+    assert [found for layout in layouts for found in processes.find(layout.folder)] == []
+
+
+@pytest.fixture(scope="session")
+def upstream() -> Definitions:
+    """The upstream CRDs of the machine; skips where there are none."""
+    folder = os.environ.get("LWS_LAB_CRDS")
+    if not folder:
+        pytest.skip("LWS_LAB_CRDS names no folder with upstream CRDs")
+    return Definitions(tuple(chosen_releases(Path(folder), {name: pin.version for name, pin in PINS.items()})))
+
+
+@pytest.fixture
+def said() -> list[str]:
+    """What `up` said to the person who waits."""
+    return []
+
+
+@pytest.fixture
+def up(tools: dict[str, Obtained], said: list[str]) -> Callable[..., Outcome]:
+    """Brings a lab up as `python -m lab up` does, with stand-ins unless told otherwise."""
+
+    def bring_up(layout: Layout, *specs: str, crds: Definitions | None = None, **wish: Any) -> Outcome:
+        wanted = nodes.manifests(nodes.parse(specs))
+        return control_plane.up(layout, Wish(tools, crds or Definitions(), wanted, **wish), said.append)
+
+    return bring_up
+
+
+@pytest.fixture(scope="session")
+def shared_lab(tools: dict[str, Obtained], new_layout: Callable[[], Layout]) -> Layout:
+    """One lab with two GPU nodes for all tests that only make objects in it."""
+    layout = new_layout()
+    wanted = nodes.manifests(nodes.parse(["p5=p5.48xlarge:1x2"]))
+    control_plane.up(layout, Wish(tools, Definitions(), wanted), lambda _: None)
+    return layout
+
+
+@pytest.fixture
+def api(shared_lab: Layout) -> Iterator[httpx.Client]:
+    """The administrator's connection to the shared lab."""
+    with _connection(shared_lab) as connected:
+        yield connected
+
+
+@pytest.fixture
+def connection() -> Callable[[Layout], httpx.Client]:
+    """Opens the administrator's connection to a lab."""
+    return _connection
+
+
+@pytest.fixture
+def eventually() -> Callable[[Callable[[], Any], Any], None]:
+    """Polls until a look equals what is wanted, and fails with what it saw last."""
+
+    def poll(look: Callable[[], Any], wanted: Any) -> None:
+        end = time.monotonic() + 30
+        while (found := look()) != wanted and time.monotonic() < end:
+            time.sleep(0.05)
+        assert found == wanted
+
+    return poll
+
+
+def _connection(layout: Layout) -> httpx.Client:
+    known = record.load(layout)
+    assert known is not None
+    return client.connect(layout, known.ports[parts.API_PORT])
