@@ -3,7 +3,6 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-NODES := p5=p5.48xlarge:1x2
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,7 +54,7 @@ lab-build: setup ## Find, download or build every program of the lab
 	$(BIN)/python -m lab build
 
 lab-up: setup ## Start the lab with two fake p5.48xlarge nodes
-	$(BIN)/python -m lab up --nodes $(NODES)
+	$(BIN)/python -m lab up --nodes p5=p5.48xlarge:1x2
 
 lab-down: setup ## Stop the lab and delete its state
 	$(BIN)/python -m lab down

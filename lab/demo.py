@@ -1,0 +1,127 @@
+"""The demonstration: the local stack on a lab, provisioned by the real engine, read back from the API server."""
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import typer
+
+from lab import engine
+from lab.cluster import client, parts, record
+from lab.cluster.layout import Layout
+from lab.errors import LabError
+from lab.folders import DEFAULT_LAB, PROJECT
+
+STACK = "local"
+NAMESPACE = "models"
+NODES = "p5=p5.48xlarge:1x2"
+"""The pool of the local stack: one island of two nodes."""
+
+COLLECTIONS = (
+    f"/api/v1/namespaces/{NAMESPACE}/configmaps",
+    f"/api/v1/namespaces/{NAMESPACE}/services",
+    f"/apis/leaderworkerset.x-k8s.io/v1/namespaces/{NAMESPACE}/leaderworkersets",
+)
+"""Where the objects of the stack's namespace are read from."""
+
+_MADE_BY_KUBERNETES = {"kube-root-ca.crt"}
+
+FURTHER = """
+Look further, in a shell of your own:
+
+  eval "$({command} env{option})"
+  pulumi preview --policy-pack policies        # nothing to change
+  kubectl get leaderworkersets,services,configmaps -n {namespace}
+  kubectl get nodes -L pulumi-lws/island
+
+Edit stacks/Pulumi.{stack}.yaml and run `pulumi up --policy-pack policies` to see what a change does.
+What of this is real and what stands in:  {command} status{option}
+Stop it and delete its state:             {command} down{option}"""
+
+
+@dataclass(frozen=True)
+class Made:
+    """One object as the API server has it.
+
+    Attributes:
+        kind: Its kind.
+        name: Its name.
+        manager: Who owns its fields.
+        summary: What matters about it.
+    """
+
+    kind: str
+    name: str
+    manager: str
+    summary: str
+
+
+def provision(layout: Layout) -> None:
+    """Run ``pulumi up`` of the local stack with the policy pack, output as it comes.
+
+    Raises:
+        LabError: The engine reports a failure; it has said which.
+    """
+    for arguments in (
+        ["stack", "select", "--create", STACK],
+        ["up", "--yes", "--skip-preview", "--stack", STACK, "--policy-pack", "policies", "--color", "auto"],
+    ):
+        _pulumi(layout, arguments)
+
+
+def read_back(layout: Layout) -> list[Made]:
+    """Read the objects of the stack back from the API server."""
+    known = record.load(layout)
+    if known is None:
+        raise LabError("The lab has gone in the meantime.", "Run `make demo` again.")
+    found: list[Made] = []
+    with client.connect(layout, known.ports[parts.API_PORT]) as api:
+        for path in COLLECTIONS:
+            answer = api.get(path).raise_for_status().json()
+            kind = answer["kind"].removesuffix("List")
+            found += [_describe(kind, item) for item in answer["items"] if _is_ours(item)]
+    return found
+
+
+def show(objects: Sequence[Made], lab: str) -> None:
+    """Print the objects, and how to go on."""
+    rows = [("KIND", "NAME", "FIELDS MANAGED BY", ""), *((o.kind, o.name, o.manager, o.summary) for o in objects)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    typer.echo("\nRead back from the API server:\n")
+    for row in rows:
+        typer.echo("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    option = "" if lab == DEFAULT_LAB else f" --name {lab}"
+    typer.echo(FURTHER.format(command=".venv/bin/python -m lab", option=option, namespace=NAMESPACE, stack=STACK))
+
+
+def _pulumi(layout: Layout, arguments: Sequence[str]) -> None:
+    variables = engine.environment(layout, os.environ.get("PATH", ""))
+    program = str(layout.programs / "pulumi")
+    ended = subprocess.run(
+        [program, *arguments, "--non-interactive"], cwd=PROJECT, env=os.environ | variables, check=False
+    )
+    if ended.returncode:
+        raise LabError(
+            f"`pulumi {' '.join(arguments)}` ended with code {ended.returncode}.",
+            "What it said stands above; mend that and run `make demo` again.",
+        )
+
+
+def _is_ours(item: Mapping[str, Any]) -> bool:
+    return item["metadata"]["name"] not in _MADE_BY_KUBERNETES
+
+
+def _describe(kind: str, item: Mapping[str, Any]) -> Made:
+    metadata, spec = item["metadata"], item.get("spec", {})
+    managers = {entry["manager"] for entry in metadata.get("managedFields", []) if entry.get("subresource") != "status"}
+    match kind:
+        case "LeaderWorkerSet":
+            template = spec["leaderWorkerTemplate"]
+            summary = f"{spec['replicas']} group of {template['size']} pods, {spec['startupPolicy']}"
+        case "Service":
+            summary = f"port {spec['ports'][0]['port']} of the leaders"
+        case _:
+            summary = ", ".join(item.get("data", {}))
+    return Made(kind, metadata["name"], ", ".join(sorted(managers)), summary)

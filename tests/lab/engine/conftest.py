@@ -1,0 +1,197 @@
+"""A lab for the whole run, and projects that the real engine works on."""
+
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+
+from lab.cluster import client, parts, record
+from lab.cluster.layout import Layout
+from lab.folders import PROJECT, lab_folder
+
+STACK = "local"
+PATIENCE_SECONDS = 180
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A running lab, as a shell sees it."""
+
+    layout: Layout
+    environment: Mapping[str, str]
+
+    def objects(self, path: str) -> list[dict[str, Any]]:
+        """The objects at a path of the API server."""
+        return list(self.get(path)["items"])
+
+    def get(self, path: str) -> dict[str, Any]:
+        """What the API server answers at a path."""
+        with self.api() as api:
+            answer: dict[str, Any] = api.get(path).raise_for_status().json()
+        return answer
+
+    def api(self) -> httpx.Client:
+        """A connection of the administrator."""
+        known = record.load(self.layout)
+        assert known
+        return client.connect(self.layout, known.ports[parts.API_PORT])
+
+
+@dataclass(frozen=True)
+class Project:
+    """A Pulumi project and the engine to run it with."""
+
+    folder: Path
+    environment: Mapping[str, str]
+
+    def pulumi(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run a command and give what it printed, both streams together."""
+        return subprocess.run(
+            ["pulumi", *arguments, "--non-interactive"],
+            cwd=self.folder,
+            env={**self.environment, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            check=False,
+        )
+
+    def succeeds(self, *arguments: str) -> str:
+        """Run a command that must succeed and give what it printed."""
+        ended = self.pulumi(*arguments)
+        assert ended.returncode == 0, ended.stdout
+        return ended.stdout
+
+    def fails(self, *arguments: str, **environment: str) -> str:
+        """Run a command that must fail and give what it printed: clearly, so without a traceback."""
+        ended = self.pulumi(*arguments, **environment)
+        assert ended.returncode != 0, ended.stdout
+        assert "Traceback" not in ended.stdout, ended.stdout
+        return ended.stdout
+
+    def starts(self, *arguments: str) -> "subprocess.Popen[str]":
+        """Start a command in a group of its own, as a terminal does."""
+        return subprocess.Popen(
+            ["pulumi", *arguments, "--non-interactive"],
+            cwd=self.folder,
+            env=dict(self.environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            process_group=0,
+        )
+
+    def state(self) -> dict[str, str]:
+        """Type of each resource in the state by its name, components and providers left out."""
+        exported = json.loads(self.succeeds("stack", "export"))
+        resources = exported["deployment"].get("resources", [])
+        return {r["urn"].rpartition("::")[2]: r["type"] for r in resources if r["type"].startswith("kubernetes:")}
+
+    def settings(self) -> dict[str, Any]:
+        """The platform of the stack file."""
+        platform: dict[str, Any] = yaml.safe_load(self.stack_file.read_text())["config"]["pulumi-lws:platform"]
+        return platform
+
+    def declare(self, platform: Mapping[str, Any]) -> None:
+        """Write the platform of the stack file anew."""
+        document = yaml.safe_load(self.stack_file.read_text())
+        document["config"]["pulumi-lws:platform"] = dict(platform)
+        self.stack_file.write_text(yaml.safe_dump(document))
+
+    @property
+    def stack_file(self) -> Path:
+        """The file of the stack's configuration."""
+        return self.folder / "stacks" / f"Pulumi.{STACK}.yaml"
+
+
+def lab_command(*arguments: str) -> str:
+    """Run a command of the lab that must succeed."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "lab", *arguments], cwd=PROJECT, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+@pytest.fixture(scope="session")
+def lab() -> Iterator[Lab]:
+    """A lab of this run with two fake p5.48xlarge nodes."""
+    name = f"engine-{secrets.token_hex(3)}"
+    try:
+        lab_command("up", "--name", name, "--nodes", "p5=p5.48xlarge:1x2")
+        variables = json.loads(lab_command("env", "--name", name, "--format", "json"))
+        yield Lab(Layout(lab_folder(name)), os.environ | variables)
+    finally:
+        lab_command("down", "--name", name)
+
+
+@pytest.fixture
+def project(lab: Lab, tmp_path: Path) -> Iterator[Callable[[str], Project]]:
+    """Make projects from the text of a program, each with its own backend; stacks are destroyed at the end."""
+    made: list[Project] = []
+
+    def make(program: str) -> Project:
+        folder = tmp_path / f"project-{len(made)}"
+        backend = tmp_path / f"backend-{len(made)}"
+        for path in (folder / "stacks", backend):
+            path.mkdir(parents=True)
+        description = yaml.safe_load((PROJECT / "Pulumi.yaml").read_text())
+        description["runtime"]["options"]["virtualenv"] = str(PROJECT / ".venv")
+        (folder / "Pulumi.yaml").write_text(yaml.safe_dump(description))
+        (folder / "__main__.py").write_text(program)
+        one = Project(folder, {**lab.environment, "PULUMI_BACKEND_URL": backend.as_uri()})
+        one.stack_file.write_text((PROJECT / "stacks" / f"Pulumi.{STACK}.yaml").read_text())
+        one.succeeds("stack", "select", "--create", STACK)
+        made.append(one)
+        return one
+
+    yield make
+    for one in made:
+        one.pulumi("cancel", "--yes")
+        one.pulumi("destroy", "--yes", "--skip-preview")
+
+
+@pytest.fixture
+def local_stack(project: Callable[[str], Project]) -> Project:
+    """The program and the local stack of this repository."""
+    return project((PROJECT / "__main__.py").read_text())
+
+
+@pytest.fixture
+def wait_until() -> Callable[[Callable[[], bool]], None]:
+    """Wait until something holds, within a bound."""
+
+    def wait(holds: Callable[[], bool]) -> None:
+        end = time.monotonic() + PATIENCE_SECONDS
+        while not holds():
+            assert time.monotonic() < end, "it did not come to hold"
+            time.sleep(0.2)
+
+    return wait
+
+
+@pytest.fixture
+def interrupt() -> Callable[["subprocess.Popen[str]", Sequence[signal.Signals]], str]:
+    """Send signals to a command, as a terminal does, and give what it printed until it ended."""
+
+    def send(process: "subprocess.Popen[str]", signals: Sequence[signal.Signals]) -> str:
+        for one in signals:
+            os.killpg(process.pid, one)
+        printed, _ = process.communicate(timeout=PATIENCE_SECONDS)
+        return printed
+
+    return send
