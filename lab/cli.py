@@ -7,6 +7,7 @@ import json
 import os
 import re
 import time
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -154,9 +155,14 @@ def env(
 
 
 def main() -> None:
-    """Run the command line; what people can act on is said without a traceback."""
+    """Run the command line."""
+    run(app)
+
+
+def run(command: Callable[[], object]) -> None:
+    """Run a command; what people can act on is said without a traceback."""
     try:
-        app()
+        command()
     except LabError as error:
         lines = [error.sentence, error.way_out, *([error.detail] if error.detail else [])]
         typer.echo("\n".join(lines), err=True)

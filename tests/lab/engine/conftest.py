@@ -19,8 +19,8 @@ import yaml
 from lab.cluster import client, parts, record
 from lab.cluster.layout import Layout
 from lab.folders import PROJECT, lab_folder
+from lab.project import STACK, Project, make
 
-STACK = "local"
 PATIENCE_SECONDS = 180
 
 
@@ -48,26 +48,8 @@ class Lab:
         return client.connect(self.layout, known.ports[parts.API_PORT])
 
 
-@dataclass(frozen=True)
-class Project:
-    """A Pulumi project and the engine to run it with."""
-
-    folder: Path
-    environment: Mapping[str, str]
-
-    def pulumi(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run a command and give what it printed, both streams together."""
-        return subprocess.run(
-            ["pulumi", *arguments, "--non-interactive"],
-            cwd=self.folder,
-            env={**self.environment, **environment},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=PATIENCE_SECONDS,
-            check=False,
-        )
+class TestedProject(Project):
+    """A project whose commands are expected to end one way or the other."""
 
     def succeeds(self, *arguments: str) -> str:
         """Run a command that must succeed and give what it printed."""
@@ -85,7 +67,7 @@ class Project:
     def starts(self, *arguments: str) -> "subprocess.Popen[str]":
         """Start a command in a group of its own, as a terminal does."""
         return subprocess.Popen(
-            ["pulumi", *arguments, "--non-interactive"],
+            self.command(*arguments),
             cwd=self.folder,
             env=dict(self.environment),
             stdin=subprocess.DEVNULL,
@@ -112,11 +94,6 @@ class Project:
         document["config"]["pulumi-lws:platform"] = dict(platform)
         self.stack_file.write_text(yaml.safe_dump(document))
 
-    @property
-    def stack_file(self) -> Path:
-        """The file of the stack's configuration."""
-        return self.folder / "stacks" / f"Pulumi.{STACK}.yaml"
-
 
 def lab_command(*arguments: str) -> str:
     """Run a command of the lab that must succeed."""
@@ -140,33 +117,25 @@ def lab() -> Iterator[Lab]:
 
 
 @pytest.fixture
-def project(lab: Lab, tmp_path: Path) -> Iterator[Callable[[str], Project]]:
+def project(lab: Lab, tmp_path: Path) -> Iterator[Callable[[str], TestedProject]]:
     """Make projects from the text of a program, each with its own backend; stacks are destroyed at the end."""
-    made: list[Project] = []
+    made: list[TestedProject] = []
 
-    def make(program: str) -> Project:
-        folder = tmp_path / f"project-{len(made)}"
-        backend = tmp_path / f"backend-{len(made)}"
-        for path in (folder / "stacks", backend):
-            path.mkdir(parents=True)
-        description = yaml.safe_load((PROJECT / "Pulumi.yaml").read_text())
-        description["runtime"]["options"]["virtualenv"] = str(PROJECT / ".venv")
-        (folder / "Pulumi.yaml").write_text(yaml.safe_dump(description))
-        (folder / "__main__.py").write_text(program)
-        one = Project(folder, {**lab.environment, "PULUMI_BACKEND_URL": backend.as_uri()})
-        one.stack_file.write_text((PROJECT / "stacks" / f"Pulumi.{STACK}.yaml").read_text())
+    def make_one(program: str) -> TestedProject:
+        one = TestedProject(tmp_path / f"project-{len(made)}", lab.environment)
+        one = make(one, program, tmp_path / f"backend-{len(made)}")
         one.succeeds("stack", "select", "--create", STACK)
         made.append(one)
         return one
 
-    yield make
+    yield make_one
     for one in made:
         one.pulumi("cancel", "--yes")
         one.pulumi("destroy", "--yes", "--skip-preview")
 
 
 @pytest.fixture
-def local_stack(project: Callable[[str], Project]) -> Project:
+def local_stack(project: Callable[[str], TestedProject]) -> TestedProject:
     """The program and the local stack of this repository."""
     return project((PROJECT / "__main__.py").read_text())
 

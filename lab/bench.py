@@ -1,0 +1,126 @@
+"""Measures the library against a bare program that registers the same objects, pair by pair in one run.
+
+Only the ratio means something: the machine's own speed drifts. ``python -m lab.bench`` prints it.
+"""
+
+import json
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import typer
+import yaml
+
+from lab import cli, engine
+from lab.cluster.layout import Layout
+from lab.errors import LabError
+from lab.folders import PROJECT, lab_folder
+from lab.project import STACK, Project, make
+from pulumi_lws.platform.settings import PlatformArgs
+from pulumi_lws.serving.manifests import multi_node_vllm
+from pulumi_lws.serving.settings import args_of
+from pulumi_lws.workloads.manifests import leader_worker_set
+
+LAB = "bench"
+PAIRS = 5
+LARGEST_RATIO = 1.2
+"""What the components may cost: an update takes at most this many times as long as the bare program's."""
+
+BARE_PROGRAM = """
+import json
+import os
+from pathlib import Path
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+provider = kubernetes.Provider(
+    "kubernetes",
+    kubeconfig=pulumi.Output.secret(Path(os.environ["KUBECONFIG"]).read_text()),
+    context="pulumi-lws-lab",
+    cluster_identifier="pulumi-lws-lab",
+    enable_server_side_apply=True,
+)
+after = []
+for number, manifest in enumerate(json.loads(Path("objects.json").read_text())):
+    opts = pulumi.ResourceOptions(provider=provider, depends_on=list(after))
+    rest = {name: value for name, value in manifest.items() if name not in ("apiVersion", "kind")}
+    match manifest["kind"]:
+        case "Namespace":
+            after.append(kubernetes.core.v1.Namespace(str(number), **rest, opts=opts))
+        case "ConfigMap":
+            after.append(kubernetes.core.v1.ConfigMap(str(number), **rest, opts=opts))
+        case "Service":
+            kubernetes.core.v1.Service(str(number), **rest, opts=opts)
+        case kind:
+            api_version = manifest["apiVersion"]
+            kubernetes.apiextensions.CustomResource(str(number), api_version=api_version, kind=kind, **rest, opts=opts)
+"""
+"""The same objects in the same order of dependency, as somebody without this library would register them."""
+
+
+def main() -> None:
+    """Bring up a lab of its own, measure, and take it down again.
+
+    Raises:
+        LabError: An update fails.
+    """
+    try:
+        cli.up(name=LAB, node_specs=None)
+        with tempfile.TemporaryDirectory() as folder:
+            ours, bare = _projects(Path(folder))
+            pairs = [(_timed_update(ours), _timed_update(bare)) for _ in range(PAIRS)]
+    finally:
+        cli.down(name=LAB, keep=False)
+    ratios = [with_us / without for with_us, without in pairs]
+    for (with_us, without), ratio in zip(pairs, ratios, strict=True):
+        typer.echo(f"pulumi up of the local stack {with_us:.2f} s, bare program {without:.2f} s: {ratio:.2f}")
+    typer.echo(f"median ratio {statistics.median(ratios):.2f}, at most {LARGEST_RATIO} wanted")
+
+
+def bare_objects(platform: PlatformArgs) -> list[dict[str, Any]]:
+    """Return the objects of a platform, those that others depend on first."""
+    objects = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": platform.namespace}}]
+    for name, deployment in platform.deployments.items():
+        args = args_of(name, platform.namespace, deployment, platform.pools[deployment.pool])
+        made = multi_node_vllm(args)
+        objects += [made.config_map, made.service, leader_worker_set(made.leader_worker_set)]
+    return objects
+
+
+def _projects(folder: Path) -> tuple[Project, Project]:
+    environment = os.environ | engine.environment(Layout(lab_folder(LAB)), os.environ["PATH"])
+    ours = _project(folder / "ours", (PROJECT / "__main__.py").read_text(encoding="utf-8"), environment)
+    bare = _project(folder / "bare", BARE_PROGRAM, environment)
+    settings = yaml.safe_load(ours.stack_file.read_text(encoding="utf-8"))
+    platform = PlatformArgs.model_validate(settings["config"]["pulumi-lws:platform"])
+    (bare.folder / "objects.json").write_text(json.dumps(bare_objects(platform)), encoding="utf-8")
+    return ours, bare
+
+
+def _project(folder: Path, program: str, environment: Mapping[str, str]) -> Project:
+    project = make(Project(folder, environment), program, folder / "backend")
+    _succeed(project, "stack", "select", "--create", STACK)
+    return project
+
+
+def _timed_update(project: Project) -> float:
+    began = time.monotonic()
+    _succeed(project, "up", "--yes", "--skip-preview")
+    took = time.monotonic() - began
+    _succeed(project, "destroy", "--yes", "--skip-preview")
+    return took
+
+
+def _succeed(project: Project, *arguments: str) -> None:
+    ended = project.pulumi(*arguments)
+    if ended.returncode:
+        raise LabError(f"`pulumi {arguments[0]}` failed in the benchmark.", "Mend that first.", ended.stdout)
+
+
+if __name__ == "__main__":
+    cli.run(main)
