@@ -16,7 +16,18 @@ if TYPE_CHECKING:
     from pulumi_lws.serving.component import MultiNodeVllm
     from pulumi_lws.serving.settings import MultiNodeVllmArgs, MultiNodeVllmDeployment, Parallelism
     from pulumi_lws.workloads.component import LeaderWorkerSet
-    from pulumi_lws.workloads.settings import LeaderWorkerSetArgs, PodTemplate, RollingUpdate
+    from pulumi_lws.workloads.settings import (
+        LeaderWorkerSetArgs,
+        LeaderWorkerSetSpec,
+        LeaderWorkerTemplate,
+        NetworkConfig,
+        PodTemplate,
+        RollingUpdate,
+        RolloutStrategy,
+        SubGroupPolicy,
+        TemplateMetadata,
+        VolumeRetention,
+    )
 
 _MODULES = {
     "DeclarationError": "component",
@@ -24,16 +35,23 @@ _MODULES = {
     "GpuPool": "nodes.settings",
     "LeaderWorkerSet": "workloads.component",
     "LeaderWorkerSetArgs": "workloads.settings",
+    "LeaderWorkerSetSpec": "workloads.settings",
+    "LeaderWorkerTemplate": "workloads.settings",
     "MultiNodeVllm": "serving.component",
     "MultiNodeVllmArgs": "serving.settings",
     "MultiNodeVllmDeployment": "serving.settings",
+    "NetworkConfig": "workloads.settings",
     "Parallelism": "serving.settings",
     "Platform": "platform.component",
     "PlatformArgs": "platform.settings",
     "PodTemplate": "workloads.settings",
     "Problem": "planning.problems",
     "RollingUpdate": "workloads.settings",
+    "RolloutStrategy": "workloads.settings",
     "Severity": "planning.problems",
+    "SubGroupPolicy": "workloads.settings",
+    "TemplateMetadata": "workloads.settings",
+    "VolumeRetention": "workloads.settings",
 }
 
 __all__ = [
@@ -42,16 +60,23 @@ __all__ = [
     "GpuPool",
     "LeaderWorkerSet",
     "LeaderWorkerSetArgs",
+    "LeaderWorkerSetSpec",
+    "LeaderWorkerTemplate",
     "MultiNodeVllm",
     "MultiNodeVllmArgs",
     "MultiNodeVllmDeployment",
+    "NetworkConfig",
     "Parallelism",
     "Platform",
     "PlatformArgs",
     "PodTemplate",
     "Problem",
     "RollingUpdate",
+    "RolloutStrategy",
     "Severity",
+    "SubGroupPolicy",
+    "TemplateMetadata",
+    "VolumeRetention",
 ]
 
 

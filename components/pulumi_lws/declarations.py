@@ -1,8 +1,10 @@
 """The base of everything that a user declares, and the field types that declarations share."""
 
-from typing import Annotated
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 from pulumi_lws.planning.problems import invalid
@@ -24,10 +26,29 @@ class Declaration(BaseModel):
     )
 
 
-Count = Annotated[int, Field(strict=True, ge=0)]
-"""A whole number from 0; ``true`` and ``"2"`` are refused, since YAML makes them by accident."""
+class UpstreamDeclaration(Declaration):
+    """A part of a Kubernetes object, shaped as its API has it. A null counts as absent, as the API server takes it."""
 
-PositiveCount = Annotated[int, Field(strict=True, ge=1)]
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: field for key, field in value.items() if field is not None}
+        return value
+
+
+def _whole_float(value: Any) -> Any:
+    """Read 2.0 as 2: JSON has one kind of number, and engines send whole numbers as floats."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Whole = Annotated[int, BeforeValidator(_whole_float), Field(strict=True, ge=-(2**31), le=2**31 - 1)]
+"""A whole number of 32 bits; ``true`` and ``"2"`` are refused, since YAML makes them by accident."""
+
+Count = Annotated[Whole, Field(ge=0)]
+"""A whole number from 0."""
+
+PositiveCount = Annotated[Whole, Field(ge=1)]
 """A whole number from 1."""
 
 
@@ -43,6 +64,22 @@ def _dns_label(name: str) -> str:
 
 DnsLabel = Annotated[str, Field(min_length=1, max_length=63), AfterValidator(_dns_label)]
 """A DNS-1035 label: what Kubernetes takes for Services and LWS for LeaderWorkerSets."""
+
+
+def _version(text: str) -> str:
+    if not re.fullmatch(r"v?\d+\.\d+(\.\d+)?", text):
+        raise invalid("a version such as 0.10 or v1.35.4", "Write major and minor version.")
+    return text
+
+
+VersionText = Annotated[str, AfterValidator(_version)]
+"""A version: major and minor, a patch level if you like."""
+
+
+def major_and_minor(version: str) -> tuple[int, int]:
+    """Return the first two numbers of a ``VersionText``."""
+    major, minor = version.removeprefix("v").split(".")[:2]
+    return int(major), int(minor)
 
 
 def _label_key(key: str) -> str:

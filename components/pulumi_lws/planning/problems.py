@@ -6,7 +6,7 @@ library (a component, a command) turns them into an error.
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -36,6 +36,7 @@ class Problem:
         fix: What to do, as an imperative sentence.
         severity: How bad it is.
         rule: Name of the rule that found it; empty for the shape of a declaration itself.
+        refused: Whether the API server would refuse the object for it.
     """
 
     path: str
@@ -44,6 +45,7 @@ class Problem:
     fix: str
     severity: Severity = Severity.ERROR
     rule: str = ""
+    refused: bool = False
 
     def __str__(self) -> str:
         """Say the problem in one line."""
@@ -53,7 +55,7 @@ class Problem:
     def below(self, prefix: str) -> "Problem":
         """Return the same problem with ``prefix`` before its path."""
         path = f"{prefix}.{self.path}" if self.path else prefix
-        return Problem(path, self.found, self.allowed, self.fix, self.severity, self.rule)
+        return replace(self, path=path)
 
 
 def describe(problems: Sequence[Problem], subject: str) -> str:

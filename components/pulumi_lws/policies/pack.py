@@ -15,7 +15,7 @@ from pulumi_policy.proxy import UnknownValueError
 
 from pulumi_lws.planning.problems import Severity
 from pulumi_lws.rules.catalogue import RULES
-from pulumi_lws.rules.rule import RegisteredObject, Rule
+from pulumi_lws.rules.rule import RegisteredObject, Rule, Target
 from pulumi_lws.rules.values import UNKNOWN
 
 UNSEEN_POLICY = "values-not-seen"
@@ -53,7 +53,7 @@ def _plain_item(container: Any, key: Any) -> Any:
 
 def _policy(rule: Rule) -> ResourceValidationPolicy:
     def validate(args: ResourceValidationArgs, report: Callable[..., None]) -> None:
-        for problem in rule.problems(_subject(args), plain(args.get_config())):
+        for problem in rule.problems(_subject(args), Target(), plain(args.get_config())):
             if problem.severity is not Severity.UNSEEN:
                 report(str(problem))
 
@@ -75,7 +75,7 @@ def _unseen_policy() -> ResourceValidationPolicy:
     def validate(args: ResourceValidationArgs, report: Callable[..., None]) -> None:
         subject = _subject(args)
         for rule in RULES:
-            for problem in rule.problems(subject):
+            for problem in rule.problems(subject, Target()):
                 if problem.severity is Severity.UNSEEN:
                     report(f"{rule.name} could not judge {problem}")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from pulumi_lws.facts import labels
 from pulumi_lws.planning.problems import Problem, Severity
-from pulumi_lws.rules.rule import Parameter, RegisteredObject, Rule, is_leader_worker_set
+from pulumi_lws.rules.rule import LEADER_WORKER_SET, Context, Parameter, RegisteredObject, Rule, is_kind
 from pulumi_lws.rules.values import UNKNOWN, unseen, value_at, whole_number
 
 _PATH = f"metadata.annotations['{labels.LWS_EXCLUSIVE_TOPOLOGY}']"
@@ -16,11 +16,11 @@ _FIX = (
 _TOPOLOGY_AWARE = (labels.KUEUE_REQUIRED_TOPOLOGY, labels.KUEUE_PREFERRED_TOPOLOGY)
 
 
-def _check(subject: RegisteredObject, values: Mapping[str, Any]) -> Iterable[Problem]:
+def _check(subject: RegisteredObject, context: Context) -> Iterable[Problem]:
     manifest = subject.properties
     size = whole_number(value_at(manifest, "spec", "leaderWorkerTemplate", "size"), default=1)
     key = value_at(manifest, "metadata", "annotations", labels.LWS_EXCLUSIVE_TOPOLOGY)
-    allowed_keys = values["allowedKeys"]
+    allowed_keys = context.values["allowedKeys"]
     if size == 1 or (key is None and _is_topology_aware(manifest)):
         return
     if size is UNKNOWN and key is None:
@@ -49,8 +49,9 @@ EXCLUSIVE_TOPOLOGY = Rule(
     ),
     fix=_FIX,
     severity=Severity.ERROR,
-    applies_to=is_leader_worker_set,
+    applies_to=is_kind(LEADER_WORKER_SET),
     check=_check,
+    house=True,
     parameters={
         "allowedKeys": Parameter(
             schema={

@@ -1,10 +1,9 @@
 """Rule: workers start after their leader."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from pulumi_lws.planning.problems import Problem, Severity
-from pulumi_lws.rules.rule import RegisteredObject, Rule, is_leader_worker_set
+from pulumi_lws.rules.rule import LEADER_WORKER_SET, Context, RegisteredObject, Rule, is_kind
 from pulumi_lws.rules.values import UNKNOWN, unseen, value_at, whole_number
 
 _PATH = "spec.startupPolicy"
@@ -14,7 +13,7 @@ _FIX = (
 )
 
 
-def _check(subject: RegisteredObject, _values: Mapping[str, Any]) -> Iterable[Problem]:
+def _check(subject: RegisteredObject, _context: Context) -> Iterable[Problem]:
     # The server's own defaults: a missing field breaks the rule as much as a wrong one.
     size = whole_number(value_at(subject.properties, "spec", "leaderWorkerTemplate", "size"), default=1)
     policy = value_at(subject.properties, "spec", "startupPolicy", default="LeaderCreated (the server's default)")
@@ -37,6 +36,7 @@ LEADER_READY = Rule(
     ),
     fix=_FIX,
     severity=Severity.ERROR,
-    applies_to=is_leader_worker_set,
+    applies_to=is_kind(LEADER_WORKER_SET),
     check=_check,
+    house=True,
 )

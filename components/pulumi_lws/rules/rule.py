@@ -1,10 +1,28 @@
 """What a rule is. A rule judges plain data and knows nothing of Pulumi, files or clusters."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pulumi_lws.planning.problems import Problem, Severity
+
+Version = tuple[int, int]
+"""Major and minor version."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """The cluster that objects are meant for.
+
+    Attributes:
+        lws: Version of LWS.
+        kubernetes: Version of Kubernetes.
+        gangs: What schedules groups as a whole there: ``kueue``, ``volcano``, ``kai``.
+    """
+
+    lws: Version = (0, 10)
+    kubernetes: Version = (1, 35)
+    gangs: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -22,11 +40,11 @@ class Parameter:
 
 @dataclass(frozen=True)
 class RegisteredObject:
-    """A resource of a Pulumi program, as far as rules look at it.
+    """A resource of a Pulumi program, or an object of a file, as far as rules look at it.
 
     Attributes:
         type: Pulumi type token, such as ``kubernetes:core/v1:Service`` or ``pulumi:providers:kubernetes``.
-        properties: Its inputs.
+        properties: Its inputs: for a Kubernetes object the manifest.
         name: Its Pulumi name.
         provider_name: Name of its provider; empty where none is known.
     """
@@ -44,8 +62,23 @@ class RegisteredObject:
         return f"{version.partition('/')[0]}/{kind}" if package == "kubernetes" else ""
 
 
-Check = Callable[[RegisteredObject, Mapping[str, Any]], Iterable[Problem]]
-"""Judges an object with the values of the rule's parameters."""
+@dataclass(frozen=True)
+class Context:
+    """What a rule knows beside the object that it judges.
+
+    Attributes:
+        target: The cluster that the object is meant for.
+        values: Values of the rule's parameters.
+        others: All objects of the same program or input, the judged one among them.
+    """
+
+    target: Target
+    values: Mapping[str, Any]
+    others: Sequence[RegisteredObject]
+
+
+Check = Callable[[RegisteredObject, Context], Iterable[Problem]]
+"""Judges an object."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +91,13 @@ class Rule:
         why: What happens otherwise, with the upstream reference.
         fix: What to do.
         severity: How bad a breach is; an error is mandatory in the policy pack.
+        since: Version of this library that brought the rule.
         applies_to: Whether the rule has anything to say about an object.
         check: Finds the breaches.
         parameters: Values by which a team adjusts the rule.
+        house: Whether it is a choice of this library, which the policy pack and ``lws check`` hold objects to while
+            components leave it to them.
+        looks_around: Whether it needs the other objects of the program.
     """
 
     name: str
@@ -70,9 +107,18 @@ class Rule:
     severity: Severity
     applies_to: Callable[[RegisteredObject], bool]
     check: Check
+    since: str = "0.1"
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    house: bool = False
+    looks_around: bool = False
 
-    def problems(self, subject: RegisteredObject, values: Mapping[str, Any] | None = None) -> list[Problem]:
+    def problems(
+        self,
+        subject: RegisteredObject,
+        target: Target,
+        values: Mapping[str, Any] | None = None,
+        others: Sequence[RegisteredObject] = (),
+    ) -> list[Problem]:
         """Return what ``subject`` breaks, with the rule's name and severity; nothing where the rule does not apply."""
         if not self.applies_to(subject):
             return []
@@ -83,14 +129,17 @@ class Rule:
                 rule=self.name,
                 severity=problem.severity if problem.severity is Severity.UNSEEN else self.severity,
             )
-            for problem in self.check(subject, settings)
+            for problem in self.check(subject, Context(target, settings, others or (subject,)))
         ]
 
 
 LEADER_WORKER_SET = "leaderworkerset.x-k8s.io/LeaderWorkerSet"
 """Kind of a LeaderWorkerSet with its group."""
 
+DISAGGREGATED_SET = "disaggregatedset.x-k8s.io/DisaggregatedSet"
+"""Kind of a DisaggregatedSet with its group."""
 
-def is_leader_worker_set(subject: RegisteredObject) -> bool:
-    """Tell whether an object is a LeaderWorkerSet, of whatever version."""
-    return subject.kind == LEADER_WORKER_SET
+
+def is_kind(*kinds: str) -> Callable[[RegisteredObject], bool]:
+    """Return a test for objects of these kinds, of whatever version."""
+    return lambda subject: subject.kind in kinds

@@ -1,10 +1,10 @@
 """Rule: Kubernetes objects are applied by the server."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from pulumi_lws.planning.problems import Problem, Severity
-from pulumi_lws.rules.rule import RegisteredObject, Rule
+from pulumi_lws.rules.rule import Context, RegisteredObject, Rule
 from pulumi_lws.rules.values import UNKNOWN, unseen, value_at
 
 _PROVIDER = "pulumi:providers:kubernetes"
@@ -21,7 +21,7 @@ def _is_default(provider_name: str) -> bool:
     return provider_name == "default" or provider_name.startswith("default_")
 
 
-def _check(subject: RegisteredObject, _values: Mapping[str, Any]) -> Iterable[Problem]:
+def _check(subject: RegisteredObject, _context: Context) -> Iterable[Problem]:
     if subject.type == _PROVIDER:
         yield from _check_switch(value_at(subject.properties, _PATH))
     elif not subject.provider_name or _is_default(subject.provider_name):
@@ -52,4 +52,5 @@ SERVER_SIDE_APPLY = Rule(
     severity=Severity.ERROR,
     applies_to=_applies,
     check=_check,
+    house=True,
 )

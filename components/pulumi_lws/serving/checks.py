@@ -1,11 +1,10 @@
 """Whether a deployment can run on its pool, decided before anything is applied."""
 
-from pydantic import ValidationError
-
-from pulumi_lws.planning.problems import Problem, Severity, problems_of
+from pulumi_lws.planning.problems import Problem, Severity
+from pulumi_lws.rules.judging import judge
 from pulumi_lws.serving.manifests import multi_node_vllm
 from pulumi_lws.serving.settings import MultiNodeVllmArgs
-from pulumi_lws.workloads.settings import LeaderWorkerSetArgs
+from pulumi_lws.workloads.manifests import leader_worker_set
 
 
 def check(args: MultiNodeVllmArgs) -> list[Problem]:
@@ -14,12 +13,9 @@ def check(args: MultiNodeVllmArgs) -> list[Problem]:
 
 
 def _workload(args: MultiNodeVllmArgs) -> list[Problem]:
-    """Return what the API server would refuse of the LeaderWorkerSet, such as a name too long for its labels."""
-    try:
-        multi_node_vllm(args)
-    except ValidationError as error:
-        return problems_of(error, LeaderWorkerSetArgs)
-    return []
+    """Return what is wrong with the LeaderWorkerSet, such as a name too long for its labels."""
+    groups = multi_node_vllm(args).leader_worker_set
+    return judge(leader_worker_set(groups), groups.target)
 
 
 def _split(args: MultiNodeVllmArgs) -> list[Problem]:

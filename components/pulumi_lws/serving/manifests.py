@@ -7,7 +7,15 @@ from pulumi_lws.facts import labels
 from pulumi_lws.serving import placement, readiness, timeouts
 from pulumi_lws.serving.engines import vllm
 from pulumi_lws.serving.settings import MultiNodeVllmArgs
-from pulumi_lws.workloads.settings import LeaderWorkerSetArgs, PodTemplate, RollingUpdate
+from pulumi_lws.workloads.settings import (
+    LeaderWorkerSetArgs,
+    LeaderWorkerSetSpec,
+    LeaderWorkerTemplate,
+    PodTemplate,
+    RollingUpdate,
+    RolloutStrategy,
+    TemplateMetadata,
+)
 
 _PROGRAM_VOLUME = "pulumi-lws"
 _SHARED_MEMORY_VOLUME = "shared-memory"
@@ -58,16 +66,20 @@ def multi_node_vllm(args: MultiNodeVllmArgs) -> MultiNodeObjects:
         leader_worker_set=LeaderWorkerSetArgs(
             name=args.name,
             namespace=args.namespace,
-            replicas=args.replicas,
-            size=args.parallelism.nodes(args.pool.instance.gpus),
-            leader_template=_template(leader_spec),
-            worker_template=_template(worker_spec),
-            startup_policy="LeaderReady",
-            # Pulling an image restarts nothing, but a container that fails while others still start would recreate the
-            # whole group again and again. https://github.com/kubernetes-sigs/lws/issues/726
-            restart_policy="RecreateGroupAfterStart",
-            rollout=_rollout(args),
             exclusive_topology=labels.ISLAND,
+            spec=LeaderWorkerSetSpec(
+                replicas=args.replicas,
+                leader_worker_template=LeaderWorkerTemplate(
+                    leader_template=_template(leader_spec),
+                    worker_template=_template(worker_spec),
+                    size=args.parallelism.nodes(args.pool.instance.gpus),
+                    # Pulling an image restarts nothing, but a container that fails while others still start would
+                    # recreate the whole group again and again. https://github.com/kubernetes-sigs/lws/issues/726
+                    restart_policy="RecreateGroupAfterStart",
+                ),
+                rollout_strategy=RolloutStrategy(rolling_update_configuration=_rollout(args)),
+                startup_policy="LeaderReady",
+            ),
             wait=args.wait,
             wait_minutes=limits.update_minutes,
         ),
@@ -106,7 +118,7 @@ def _rollout(args: MultiNodeVllmArgs) -> RollingUpdate:
 
 
 def _template(spec: dict[str, Any]) -> PodTemplate:
-    return PodTemplate(annotations={labels.DO_NOT_DISRUPT: "true"}, spec=spec)
+    return PodTemplate(metadata=TemplateMetadata(annotations={labels.DO_NOT_DISRUPT: "true"}), spec=spec)
 
 
 def _pod_spec(

@@ -94,8 +94,8 @@ class MultiNodeVllmArgs(MultiNodeVllmSettings):
     """Name of the pool, as its nodes carry it in the label ``pulumi-lws/pool``."""
     pool: GpuPool
     """The pool that the groups run on."""
-    wait: Literal["serving", "none"] = "serving"
-    """Whether an update waits until every group serves. Default serving."""
+    wait: Literal["serving", "none"] | None = None
+    """Whether an update waits until every group serves. Default: serving, but none where there are no replicas."""
 
 
 def args_of(name: str, namespace: str, deployment: MultiNodeVllmDeployment, pool: GpuPool) -> MultiNodeVllmArgs:

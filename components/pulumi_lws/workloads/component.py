@@ -5,7 +5,8 @@ from typing import Any
 
 import pulumi
 
-from pulumi_lws.component import Manifest, declared
+from pulumi_lws.component import Manifest, declared, raise_problems
+from pulumi_lws.rules.judging import judge
 from pulumi_lws.workloads import manifests
 from pulumi_lws.workloads.settings import LeaderWorkerSetArgs
 
@@ -28,17 +29,19 @@ class LeaderWorkerSet(pulumi.ComponentResource):
         args: LeaderWorkerSetArgs | Mapping[str, Any],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        args = declared(LeaderWorkerSetArgs, args, f"LeaderWorkerSet {name}")
+        subject = f"LeaderWorkerSet {name}"
+        args = declared(LeaderWorkerSetArgs, args, subject)
+        manifest = manifests.leader_worker_set(args)
+        raise_problems(judge(manifest, args.target), subject)
         super().__init__("lws:index:LeaderWorkerSet", name, args.model_dump(by_alias=True, exclude_none=True), opts)
-        minutes = f"{args.wait_minutes}m"
+        minutes = f"{args.wait_minutes}m" if manifests.waits(args) else None
         self.object = Manifest(
             name,
-            manifests.leader_worker_set(args),
+            manifest,
             pulumi.ResourceOptions(
                 parent=self,
-                custom_timeouts=pulumi.CustomTimeouts(create=minutes, update=minutes)
-                if manifests.waits(args)
-                else None,
+                custom_timeouts=pulumi.CustomTimeouts(create=minutes, update=minutes),
+                ignore_changes=["spec.replicas"] if args.scaled_elsewhere else None,
             ),
         )
         self.register_outputs({"name": args.name, "namespace": args.namespace})

@@ -1,44 +1,56 @@
-"""What a user may declare of the upstream workload APIs.
+"""The LeaderWorkerSet API, whole and typed.
 
-Defaults are those of the API server, so that a declaration means what the same YAML would mean. What the server would
-refuse is refused here with the same verdict. Source: ``api/leaderworkerset/v1`` and ``pkg/webhooks`` of LWS 0.10.
+The shape, the names and the defaults are those of the API server, so that a declaration means what the same YAML would
+mean. A model refuses what the server refuses of a single field; what concerns several fields is the rules' to judge.
+Source: ``api/leaderworkerset/v1`` and ``pkg/webhooks`` of LWS 0.10, and its CRD.
 """
 
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field
 
-from pulumi_lws.declarations import Count, Declaration, DnsLabel, LabelKey, PositiveCount
-from pulumi_lws.facts import labels
+from pulumi_lws.declarations import (
+    Count,
+    Declaration,
+    DnsLabel,
+    LabelKey,
+    PositiveCount,
+    UpstreamDeclaration,
+    VersionText,
+    Whole,
+    major_and_minor,
+)
+from pulumi_lws.facts.versions import PINS
 from pulumi_lws.planning.problems import invalid
+from pulumi_lws.rules.rule import Target
+
+DEFAULT_LWS_VERSION = PINS["lws"].version
+DEFAULT_KUBERNETES_VERSION = PINS["kubernetes"].version
 
 MAXIMUM_REPLICAS = 1_000_000
 """Most groups of one LeaderWorkerSet (a bound of the CRD since LWS 0.10)."""
 
-MAXIMUM_PODS = 2_147_483_647
-"""Most pods of one LeaderWorkerSet: replicas times size must fit an int32 (validating webhook)."""
-
-_PERCENTAGE = re.compile(r"^[0-9]+%$")
+_PERCENTAGE = re.compile(r"[0-9]+%")
 
 
 def _int_or_percentage(value: int | str) -> int | str:
     allowed = "a whole number from 0, or a percentage from 0% to 100%"
     if isinstance(value, str):
-        if not _PERCENTAGE.match(value) or int(value[:-1]) > 100:
+        if not _PERCENTAGE.fullmatch(value) or int(value[:-1]) > 100:
             raise invalid(allowed, "Write for example 1 or 25%.")
     elif value < 0:
         raise invalid(allowed, "Write 0 or more.")
     return value
 
 
-IntOrPercentage = Annotated[Annotated[int, Field(strict=True)] | str, AfterValidator(_int_or_percentage)]
+IntOrPercentage = Annotated[Whole | str, AfterValidator(_int_or_percentage)]
 """A number of groups, or a percentage of ``replicas``."""
 
 
-class RollingUpdate(Declaration):
-    """How a change of the templates reaches the groups (``spec.rolloutStrategy.rollingUpdateConfiguration``)."""
+class RollingUpdate(UpstreamDeclaration):
+    """How a change of the templates reaches the groups (``rolloutStrategy.rollingUpdateConfiguration``)."""
 
     max_unavailable: IntOrPercentage = 1
     """Groups that may be out during a rollout; a percentage is rounded down. Default 1."""
@@ -49,41 +61,117 @@ class RollingUpdate(Declaration):
 
     def scaled(self, replicas: int) -> tuple[int, int]:
         """Return the groups that may be out and the groups on top, for that many replicas, rounded as LWS does."""
-        return _scale(self.max_unavailable, replicas, up=False), _scale(self.max_surge, replicas, up=True)
+        return scale(self.max_unavailable, replicas, up=False), scale(self.max_surge, replicas, up=True)
 
 
-def _scale(value: int | str, replicas: int, *, up: bool) -> int:
+def scale(value: int | str, replicas: int, *, up: bool) -> int:
+    """Return a number of groups for an int or a percentage of ``replicas``, rounded up or down."""
     if isinstance(value, int):
         return value
     hundredths = int(value[:-1]) * replicas
     return -(-hundredths // 100) if up else hundredths // 100
 
 
-class PodTemplate(Declaration):
-    """A pod template: metadata that LWS passes on, and any valid pod spec."""
+class RolloutStrategy(UpstreamDeclaration):
+    """How changes are rolled out (``spec.rolloutStrategy``)."""
 
+    type: Literal["RollingUpdate"] = "RollingUpdate"
+    """The one strategy there is. Default RollingUpdate."""
+    rolling_update_configuration: RollingUpdate = RollingUpdate()
+    """Its bounds. Default: one group out, none on top."""
+
+
+class TemplateMetadata(UpstreamDeclaration):
+    """Metadata of a pod template, as far as the CRD knows it."""
+
+    name: str | None = None
+    """Taken and ignored: the controller names pods."""
+    namespace: str | None = None
+    """Taken and ignored: pods live where their LeaderWorkerSet lives."""
     labels: Mapping[str, str] = {}
     """Labels of the pods. Default none."""
     annotations: Mapping[str, str] = {}
     """Annotations of the pods. Default none."""
-    spec: Mapping[str, Any]
-    """The pod spec, as the Kubernetes API has it."""
+    finalizers: tuple[str, ...] = ()
+    """Finalizers of the pods. Default none."""
 
-    @model_validator(mode="after")
-    def _leaves_reserved_keys_alone(self) -> "PodTemplate":
-        for field, metadata in (("labels", self.labels), ("annotations", self.annotations)):
-            for key in metadata:
-                if key.startswith(labels.LWS_PREFIX):
-                    allowed = f"keys outside {labels.LWS_PREFIX}"
-                    raise invalid(allowed, "Remove it: the controller sets it.", field=field, found=key)
-        return self
+
+class PodTemplate(UpstreamDeclaration):
+    """A pod template: metadata, and any valid pod spec as the Kubernetes API has it."""
+
+    metadata: TemplateMetadata = TemplateMetadata()
+    """Labels and annotations that the pods get. Default none."""
+    spec: Mapping[str, Any]
+    """The pod spec; ``containers`` is required. Judged by the published schema of Kubernetes, not here."""
+
+
+class SubGroupPolicy(UpstreamDeclaration):
+    """Groups inside a group, each with a topology domain of its own (``leaderWorkerTemplate.subGroupPolicy``)."""
+
+    sub_group_policy_type: Literal["LeaderWorker", "LeaderExcluded"] = "LeaderWorker"
+    """Whether the leader belongs to the first subgroup or to none. Default LeaderWorker."""
+    sub_group_size: PositiveCount
+    """Pods of one subgroup, 1 to ``size``. Required: without it the webhook of LWS up to 0.10 crashes
+    (https://github.com/kubernetes-sigs/lws/issues/931). It can neither be set, changed nor removed later."""
+
+
+class VolumeRetention(UpstreamDeclaration):
+    """What happens to the volume claims of a group (``persistentVolumeClaimRetentionPolicy``)."""
+
+    when_deleted: str | None = None
+    """``Retain`` (the default) or ``Delete`` when a StatefulSet goes, which happens at every restart of a group."""
+    when_scaled: str | None = None
+    """``Retain`` (the default) or ``Delete`` when there are fewer replicas."""
+
+
+RestartPolicy = Literal["RecreateGroupOnPodRestart", "RecreateGroupAfterStart", "None", "Default"]
+"""What a container restart does to its group. ``Default`` is a deprecated word for ``None``."""
+
+
+class LeaderWorkerTemplate(UpstreamDeclaration):
+    """The pods of a group (``spec.leaderWorkerTemplate``). Any change of it rolls every group."""
+
+    leader_template: PodTemplate | None = None
+    """Template of the leader. Default: the worker template serves for the leader too."""
+    worker_template: PodTemplate
+    """Template of the workers."""
+    size: PositiveCount = 1
+    """Pods of one group, the leader included, from 1. Default 1."""
+    restart_policy: RestartPolicy = "RecreateGroupOnPodRestart"
+    """What a container restart does to its group. Default RecreateGroupOnPodRestart."""
+    sub_group_policy: SubGroupPolicy | None = None
+    """Subgroups. Default none."""
+    volume_claim_templates: tuple[Mapping[str, Any], ...] = ()
+    """PersistentVolumeClaims that leader and workers each get, and must mount. Default none. Since LWS 0.8. Only name,
+    accessModes, storageClassName, volumeMode and resources reach the claims."""
+    persistent_volume_claim_retention_policy: VolumeRetention | None = None
+    """What happens to the claims. Default: they are retained. Since LWS 0.8."""
+
+
+class NetworkConfig(UpstreamDeclaration):
+    """Names of the pods in DNS (``spec.networkConfig``). A change rolls every group."""
+
+    subdomain_policy: Literal["Shared", "UniquePerReplica"]
+    """One headless Service for all groups, or one for each."""
+
+
+class LeaderWorkerSetSpec(UpstreamDeclaration):
+    """The spec of a LeaderWorkerSet."""
+
+    replicas: Annotated[Count, Field(le=MAXIMUM_REPLICAS)] = 1
+    """Number of groups, 0 to 1,000,000. Default 1."""
+    leader_worker_template: LeaderWorkerTemplate
+    """The pods of a group."""
+    rollout_strategy: RolloutStrategy = RolloutStrategy()
+    """How changes are rolled out. Default: one group at a time."""
+    startup_policy: Literal["LeaderCreated", "LeaderReady"] = "LeaderCreated"
+    """Whether workers are made with the leader or once it is Ready. Default LeaderCreated."""
+    network_config: NetworkConfig | None = None
+    """Names in DNS. Default: the server fills in Shared."""
 
 
 class LeaderWorkerSetArgs(Declaration):
-    """A LeaderWorkerSet: ``replicas`` groups, each of one leader and ``size - 1`` workers.
-
-    Source of every default and bound: the CRD and the webhooks of LWS 0.10.
-    """
+    """A LeaderWorkerSet: ``replicas`` groups, each of one leader and ``size - 1`` workers."""
 
     name: DnsLabel
     """Name of the object; the names of pods and of their DNS entries start with it."""
@@ -93,74 +181,42 @@ class LeaderWorkerSetArgs(Declaration):
     """Labels of the object. Default none."""
     annotations: Mapping[str, str] = {}
     """Annotations of the object. Default none."""
-    replicas: Annotated[Count, Field(le=MAXIMUM_REPLICAS)] = 1
-    """Number of groups, 0 to 1,000,000. Default 1."""
-    size: PositiveCount = 1
-    """Pods of one group, the leader included. Default 1. A change rolls every group."""
-    leader_template: PodTemplate | None = None
-    """Template of the leader. Default: the worker template serves for the leader too."""
-    worker_template: PodTemplate
-    """Template of the workers."""
-    startup_policy: Literal["LeaderCreated", "LeaderReady"] = "LeaderCreated"
-    """Whether workers are made with the leader or once it is Ready. Default LeaderCreated."""
-    restart_policy: Literal["RecreateGroupOnPodRestart", "RecreateGroupAfterStart", "None"] = (
-        "RecreateGroupOnPodRestart"
-    )
-    """What a container restart does to its group. Default RecreateGroupOnPodRestart. The upstream value ``Default`` is
-    missing on purpose: the server stores it as ``None``, which shows as drift for ever."""
-    rollout: RollingUpdate = RollingUpdate()
-    """How a change rolls through the groups."""
     exclusive_topology: LabelKey | None = None
     """Node label of which one group takes one value for itself. Default none."""
-    wait: Literal["serving", "none"] = "serving"
-    """Whether an update waits until every group serves (condition Available). Default serving."""
+    subgroup_exclusive_topology: LabelKey | None = None
+    """Node label of which one subgroup takes one value for itself; needs a ``subGroupPolicy``. Default none."""
+    spec: LeaderWorkerSetSpec
+    """The spec."""
+    wait: Literal["serving", "none"] | None = None
+    """Whether an update waits until every group serves (condition Available). Default: serving, but none where a Kueue
+    queue is named, since a group may rightly wait there for hours, and where there are no replicas."""
     wait_minutes: PositiveCount = 60
     """How long an update waits, in minutes. Default 60: a model of several hundred GB needs most of it."""
+    scaled_elsewhere: bool = False
+    """Whether an autoscaler owns ``replicas``, so that updates leave it alone. Default false."""
+    lws_version: VersionText = DEFAULT_LWS_VERSION
+    """Version of LWS in the cluster; what it does not know yet is a problem. Default: the one of the pin table."""
+    kubernetes_version: VersionText = DEFAULT_KUBERNETES_VERSION
+    """Version of Kubernetes. Default: the one of the pin table."""
 
-    @model_validator(mode="after")
-    def _fits_an_int32(self) -> "LeaderWorkerSetArgs":
-        pods = self.replicas * self.size
-        if pods > MAXIMUM_PODS:
-            raise invalid(
-                f"replicas x size of at most {MAXIMUM_PODS}",
-                "Lower replicas or size.",
-                field="replicas",
-                found=f"{self.replicas} groups of {self.size}: {pods} pods",
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _can_roll(self) -> "LeaderWorkerSetArgs":
-        if self.replicas and self.rollout.scaled(self.replicas) == (0, 0):
-            raise invalid(
-                f"maxUnavailable or maxSurge of at least one of {self.replicas} groups; maxUnavailable is rounded down",
-                "Set maxSurge to 1 and keep a spare island, or maxUnavailable to 1.",
-                field="rollout",
-                found=f"maxUnavailable {self.rollout.max_unavailable} and maxSurge {self.rollout.max_surge}",
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _names_fit_labels(self) -> "LeaderWorkerSetArgs":
-        longest = longest_name(self.replicas, self.size, self.rollout)
-        if len(self.name) > longest:
-            raise invalid(
-                f"at most {longest} characters for {self.replicas} replicas of size {self.size}:"
-                " the controller makes labels of 63 characters from it",
-                "Shorten the name.",
-                field="name",
-                found=f"{self.name}, of {len(self.name)} characters",
-            )
-        return self
+    @property
+    def target(self) -> Target:
+        """The cluster that the object is meant for, as rules look at it."""
+        return Target(lws=major_and_minor(self.lws_version), kubernetes=major_and_minor(self.kubernetes_version))
 
 
-def longest_name(replicas: int, size: int, rollout: RollingUpdate) -> int:
+def longest_name(replicas: int, size: int, surge: int) -> int:
     """Return the longest name with which LWS can make the pods of every group.
 
     The worker StatefulSet is called ``<name>-<group>`` and its label ``controller-revision-hash`` adds ``-`` and up to
     ten characters, 63 in all. https://github.com/kubernetes-sigs/lws/issues/410
+
+    Args:
+        replicas: Number of groups.
+        size: Pods of one group.
+        surge: Groups on top during a rollout.
     """
     if size == 1:
         return 52
-    highest_index = max(replicas + rollout.scaled(replicas)[1] - 1, 0)
+    highest_index = max(replicas + surge - 1, 0)
     return 51 - len(str(highest_index))
