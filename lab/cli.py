@@ -6,11 +6,13 @@ Results go to standard output, everything said on the way to standard error.
 import json
 import os
 import re
+import signal
 import time
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from types import FrameType
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -21,6 +23,7 @@ from lab.cluster.layout import Layout
 from lab.cluster.ports import LOOPBACK
 from lab.errors import LabError
 from lab.folders import DEFAULT_LAB, lab_folder
+from lab.tools.given import LWS_CONTROLLER, given_controller
 from lab.tools.obtain import obtain
 from lab.tools.obtained import Obtained
 from lab.tools.progress import reporter
@@ -84,15 +87,27 @@ def up(
     """Start a lab, or what lacks of it."""
     layout = Layout(lab_folder(name))
     fake_nodes = nodes.manifests(nodes.parse(node_specs or ()))
-    releases = _upstream_releases()
+    lws_controller = given_controller(os.environ)
+    releases = _upstream_releases(lws_controller)
     known = record.load(layout)
     karpenter = karpenter or bool(known and known.karpenter)
     tools = _tools(karpenter=karpenter)
+    if lws_controller:
+        tools[LWS_CONTROLLER] = lws_controller
     if karpenter:
         own = tools["karpenter"]
         releases.append(Release("karpenter", own.version, own.folder / "crds", whole=True))
+    if known and known.lws_controller and not lws_controller:
+        typer.echo("LWS_LAB_CONTROLLER is not set any more: this lab goes on without that controller.", err=True)
     began = time.monotonic()
-    wish = control_plane.Wish(tools, Definitions(tuple(releases)), fake_nodes, karpenter=karpenter, api_port=api_port)
+    wish = control_plane.Wish(
+        tools,
+        Definitions(tuple(releases)),
+        fake_nodes,
+        karpenter=karpenter,
+        lws_controller=bool(lws_controller),
+        api_port=api_port,
+    )
     outcome = control_plane.up(layout, wish, lambda sentence: typer.echo(sentence, err=True))
     engine.prepare(layout, tools["pulumi"], tools["kubernetes-provider"])
     for part, log_end in outcome.crashed.items():
@@ -161,6 +176,8 @@ def main() -> None:
 
 def run(command: Callable[[], object]) -> None:
     """Run a command; what people can act on is said without a traceback."""
+    # By itself it would end Python on the spot, and with nobody to stop them compilers and half a lab would go on.
+    signal.signal(signal.SIGTERM, _end)
     try:
         command()
     except LabError as error:
@@ -169,13 +186,27 @@ def run(command: Callable[[], object]) -> None:
         raise SystemExit(1) from None
 
 
+def _end(number: int, _: FrameType | None) -> NoReturn:
+    # The exit code by which shells tell that a signal ended a command.
+    raise SystemExit(128 + number)
+
+
 def _tools(*, karpenter: bool) -> dict[str, Obtained]:
     return obtain([*ALWAYS, *(["karpenter"] if karpenter else [])], reporter())
 
 
-def _upstream_releases() -> list[Release]:
+def _upstream_releases(lws_controller: Obtained | None) -> list[Release]:
     folder = os.environ.get("LWS_LAB_CRDS")
-    return chosen_releases(Path(folder), {name: pin.version for name, pin in PINS.items()}) if folder else []
+    versions = {name: pin.version for name, pin in PINS.items()}
+    if lws_controller:
+        versions["lws"] = lws_controller.version
+    releases = chosen_releases(Path(folder), versions) if folder else []
+    if lws_controller and not any(release.component == "lws" for release in releases):
+        raise LabError(
+            "The controller that LWS_LAB_CONTROLLER names cannot work without the upstream CRDs of LeaderWorkerSet.",
+            f"Set LWS_LAB_CRDS to a folder with lws-{lws_controller.version}/*.yaml, or unset LWS_LAB_CONTROLLER.",
+        )
+    return releases
 
 
 def _no_such_lab(name: str) -> LabError:

@@ -110,7 +110,9 @@ def _pulumi(layout: Layout, arguments: Sequence[str]) -> None:
 
 
 def _is_ours(item: Mapping[str, Any]) -> bool:
-    return item["metadata"]["name"] not in _MADE_BY_KUBERNETES
+    # What has an owner is a controller's, such as the Service that the real one of LeaderWorkerSet adds.
+    metadata = item["metadata"]
+    return metadata["name"] not in _MADE_BY_KUBERNETES and "ownerReferences" not in metadata
 
 
 def _describe(kind: str, item: Mapping[str, Any]) -> Made:

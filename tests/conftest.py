@@ -1,15 +1,24 @@
 """Settings of every test: outputs that are turned into text by mistake raise, and no cluster of the machine is seen."""
 
 import os
+import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 import yaml
 
+# A shell ignores Ctrl-C for what it runs in the background, and so would every program that a test starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 PROJECT = Path(__file__).resolve().parent.parent
+
+# A loaded machine is no finding.
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 
 class _Plain(yaml.SafeDumper):

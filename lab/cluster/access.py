@@ -67,8 +67,9 @@ def role_bindings() -> list[dict[str, Any]]:
     return [
         _binding(certificates.KWOK, certificates.KWOK.user),
         _binding(certificates.STATUSES, certificates.STATUSES.user),
-        # Karpenter's own roles come with its chart, which a lab does not install, and change with each version.
+        # Roles of their own come with their charts, which a lab does not install, and change with each version.
         _binding(certificates.KARPENTER, "cluster-admin"),
+        _binding(certificates.LWS_CONTROLLER, "cluster-admin"),
     ]
 
 

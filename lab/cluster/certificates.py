@@ -57,6 +57,7 @@ SCHEDULER = Identity("scheduler", "system:kube-scheduler")
 KWOK = Identity("kwok", "pulumi-lws-lab:kwok")
 STATUSES = Identity("statuses", "pulumi-lws-lab:statuses")
 KARPENTER = Identity("karpenter", "pulumi-lws-lab:karpenter")
+LWS_CONTROLLER = Identity("lws-controller", "pulumi-lws-lab:lws-controller")
 API_SERVER = Identity(
     "api-server",
     "kube-apiserver",
@@ -70,11 +71,11 @@ API_SERVER = Identity(
     ),
 )
 LOOPBACK_SERVER = Identity("loopback", "pulumi-lws-lab:loopback", hosts=_LOOPBACK)
-"""What the small servers of the other parts (health, metrics) show."""
+"""What the small servers of the other parts (health, metrics, webhooks) show."""
 ETCD = Identity("etcd", "etcd", hosts=_LOOPBACK, authority=ETCD_AUTHORITY)
 ETCD_CLIENT = Identity("etcd-client", "kube-apiserver", authority=ETCD_AUTHORITY)
 
-CLIENTS = (ADMIN, CONTROLLER_MANAGER, SCHEDULER, KWOK, STATUSES, KARPENTER)
+CLIENTS = (ADMIN, CONTROLLER_MANAGER, SCHEDULER, KWOK, STATUSES, KARPENTER, LWS_CONTROLLER)
 """Who talks to the API server; each gets a kubeconfig."""
 
 _IDENTITIES = (*CLIENTS, API_SERVER, LOOPBACK_SERVER, ETCD, ETCD_CLIENT)

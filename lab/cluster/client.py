@@ -32,6 +32,9 @@ NODES = "/api/v1/nodes"
 CUSTOM_RESOURCE_DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
 ROLE_BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+NODE_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+MUTATING_WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
+VALIDATING_WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 
 
 def trust(layout: Layout, identity: Identity | None = None) -> ssl.SSLContext:
@@ -76,6 +79,13 @@ def apply(client: httpx.Client, collection: str, documents: Iterable[Mapping[str
 
     with ThreadPoolExecutor(_CONCURRENCY) as pool:
         list(pool.map(apply_one, documents))
+
+
+def delete(client: httpx.Client, path: str) -> None:
+    """Delete an object or all objects of a collection, where there are any."""
+    answer = client.delete(path)
+    if answer.status_code != httpx.codes.NOT_FOUND:
+        answer.raise_for_status()
 
 
 def wait_until_served(client: httpx.Client, wanted: Iterable[Resource]) -> None:

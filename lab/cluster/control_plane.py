@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 from filelock import FileLock, Timeout
 
-from lab.cluster import access, certificates, client, crds, karpenter, parts, ports, processes, record, starting
+from lab.cluster import access, certificates, client, crds, karpenter, lws, parts, ports, processes, record, starting
 from lab.cluster.crds import Definitions
 from lab.cluster.layout import Layout
 from lab.cluster.processes import Running
@@ -35,6 +35,7 @@ class Wish:
         tools: The programs, by tool.
         nodes: Node objects to have.
         karpenter: Whether Karpenter runs.
+        lws_controller: Whether the controller of LeaderWorkerSet runs.
         api_port: Port that the API server must have; None for any.
         crds: The custom resources to install.
     """
@@ -43,6 +44,7 @@ class Wish:
     crds: Definitions
     nodes: Sequence[dict[str, Any]] = ()
     karpenter: bool = False
+    lws_controller: bool = False
     api_port: int | None = None
 
 
@@ -152,7 +154,9 @@ def _start_missing(
     layout: Layout, wish: Wish, known: Record | None, chosen: Mapping[str, int], alive: list[Running]
 ) -> tuple[str, ...]:
     """Start the parts that do not run, or run with another command line than they should; return their names."""
-    planned = record.new(chosen, wish.tools, wish.crds.sources, karpenter=wish.karpenter)
+    planned = record.new(
+        chosen, wish.tools, wish.crds.sources, karpenter=wish.karpenter, lws_controller=wish.lws_controller
+    )
     wanted = parts.all_parts(layout, planned)
     commands = {part.command for part in wanted}
     right = {found.part for found in alive if found.command in commands}
@@ -160,7 +164,7 @@ def _start_missing(
     _end([found for found in alive if found.part not in right])
     if missing:
         record.save(layout, planned)
-        _write_files(layout, chosen[parts.API_PORT])
+        _write_files(layout, chosen)
     same_crds = known is not None and known.crds == planned.crds and parts.ETCD in right
     with ThreadPoolExecutor(1) as reader:
         # Reading megabytes of YAML takes the second that the API server needs to start.
@@ -172,10 +176,14 @@ def _start_missing(
                 client.apply(api, client.ROLES, access.roles())
                 client.apply(api, client.ROLE_BINDINGS, access.role_bindings())
             rest = [part for part in missing if part not in core]
+            if parts.KWOK not in right:
+                # Each run of kwok is another holder of the nodes' leases, and waits out those of the run before it.
+                client.delete(api, client.NODE_LEASES)
             builtin = starting.launch(layout, [part for part in rest if not part.needs_crds])
             client.apply(api, client.CUSTOM_RESOURCE_DEFINITIONS, definitions.result())
             served = [resource for document in definitions.result() for resource in crds.served(document)]
             client.wait_until_served(api, served)
+            _register_webhooks(layout, planned, api)
             custom = starting.launch(layout, [part for part in rest if part.needs_crds])
             client.apply(api, client.NODES, wish.nodes)
             starting.wait_until_ready(layout, [*builtin, *custom])
@@ -189,11 +197,28 @@ def _is_complete(layout: Layout) -> bool:
     return known is not None and known.complete
 
 
-def _write_files(layout: Layout, api_port: int) -> None:
+def _write_files(layout: Layout, chosen: Mapping[str, int]) -> None:
     certificates.issue_if_due(layout)
-    access.write_kubeconfigs(layout, api_port)
+    access.write_kubeconfigs(layout, chosen[parts.API_PORT])
     layout.logs.mkdir(exist_ok=True)
     layout.instance_types.write_text(json.dumps(karpenter.instance_types()))
+    layout.lws_controller.mkdir(exist_ok=True)
+    layout.lws_configuration.write_text(json.dumps(lws.configuration(layout, chosen)))
+    for link, target in lws.certificate_links(layout).items():
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+
+
+def _register_webhooks(layout: Layout, lab: Record, api: httpx.Client) -> None:
+    """Have the API server ask the LWS controller; without one, nobody, since what nobody answers is refused."""
+    if lab.lws_controller:
+        # Before it starts, so that no pod is made that it has not seen.
+        authority = layout.certificate(certificates.CLUSTER_AUTHORITY).read_bytes()
+        for collection, document in lws.webhook_configurations(lab.ports[lws.WEBHOOK_PORT], authority).items():
+            client.apply(api, collection, [document])
+    else:
+        for collection in lws.WEBHOOKS:
+            client.delete(api, f"{collection}/{lws.NAME}")
 
 
 def _crashed(layout: Layout, known: Record | None, alive: list[Running]) -> dict[str, str]:

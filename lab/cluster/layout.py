@@ -60,6 +60,16 @@ class Layout:
         return self.folder / "instance-types.json"
 
     @property
+    def lws_controller(self) -> Path:
+        """Folder of the LWS controller: its configuration, and the certificate and key that its webhooks show."""
+        return self.folder / "lws-controller"
+
+    @property
+    def lws_configuration(self) -> Path:
+        """Configuration of the LWS controller, JSON."""
+        return self.lws_controller / "configuration.json"
+
+    @property
     def logs(self) -> Path:
         """Folder of the logs."""
         return self.folder / "logs"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lab.cluster import certificates
+from lab.cluster import certificates, lws
 from lab.cluster.certificates import Identity
 from lab.cluster.kinds import KINDS, with_status_writer
 from lab.cluster.layout import Layout
@@ -13,6 +13,7 @@ from lab.cluster.nodes import FAKE
 from lab.cluster.ports import LOOPBACK
 from lab.cluster.record import Record
 from lab.folders import PROJECT
+from lab.tools.given import LWS_CONTROLLER
 
 ETCD = "etcd"
 API_SERVER = "kube-apiserver"
@@ -22,7 +23,10 @@ KWOK = "kwok"
 STATUSES = "statuses"
 KARPENTER = "karpenter"
 
-START_ORDER = (ETCD, API_SERVER, CONTROLLER_MANAGER, SCHEDULER, KWOK, STATUSES, KARPENTER)
+ALWAYS = (ETCD, API_SERVER, CONTROLLER_MANAGER, SCHEDULER, KWOK, STATUSES)
+ON_DEMAND = (KARPENTER, LWS_CONTROLLER)
+"""Real controllers of other projects."""
+START_ORDER = (*ALWAYS, *ON_DEMAND)
 
 API_PORT = "api"
 PORTS = (
@@ -34,6 +38,9 @@ PORTS = (
     "kwok",
     "karpenter-health",
     "karpenter-metrics",
+    lws.WEBHOOK_PORT,
+    lws.HEALTH_PORT,
+    lws.METRICS_PORT,
 )
 """What the lab listens for."""
 
@@ -79,7 +86,9 @@ def all_parts(layout: Layout, lab: Record) -> tuple[Part, ...]:
         _kwok(layout, ports, binaries),
         _statuses(layout, ports, lab.real_controllers),
     )
-    return (*always, _karpenter(layout, ports, binaries)) if lab.karpenter else always
+    karpenter = (_karpenter(layout, ports, binaries),) if lab.karpenter else ()
+    lws_controller = (_lws_controller(layout, ports, binaries),) if lab.lws_controller else ()
+    return (*always, *karpenter, *lws_controller)
 
 
 def _etcd(layout: Layout, ports: Mapping[str, int], binaries: Mapping[str, Path]) -> Part:
@@ -233,6 +242,21 @@ def _karpenter(layout: Layout, ports: Mapping[str, int], binaries: Mapping[str, 
             "KUBERNETES_MIN_VERSION": "1.26.0",
             "SYSTEM_NAMESPACE": "kube-system",
         },
+        needs_crds=True,
+    )
+
+
+def _lws_controller(layout: Layout, ports: Mapping[str, int], binaries: Mapping[str, Path]) -> Part:
+    return Part(
+        LWS_CONTROLLER,
+        (
+            str(binaries[LWS_CONTROLLER]),
+            f"--kubeconfig={layout.part_kubeconfig(certificates.LWS_CONTROLLER.name)}",
+            f"--config={layout.lws_configuration}",
+        ),
+        port=ports[lws.WEBHOOK_PORT],
+        # What it calls its readiness is there before its webhooks are. It logs this question as one bad request.
+        health=lws.LAST_PATH,
         needs_crds=True,
     )
 

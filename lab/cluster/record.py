@@ -24,6 +24,7 @@ class Record:
     Attributes:
         ports: Port of each purpose.
         karpenter: Whether Karpenter belongs to it.
+        lws_controller: Whether the controller of LeaderWorkerSet belongs to it.
         binaries: Path of each program.
         tools: Version and origin of each tool.
         crds: Upstream releases that its custom resources come from.
@@ -32,6 +33,7 @@ class Record:
 
     ports: Mapping[str, int]
     karpenter: bool
+    lws_controller: bool
     binaries: Mapping[str, str]
     tools: Mapping[str, Tool]
     crds: Sequence[str]
@@ -40,18 +42,28 @@ class Record:
     @property
     def real_controllers(self) -> frozenset[str]:
         """Components whose own controller runs, by their names in the table of kinds."""
-        return frozenset({"karpenter", "karpenter-kwok"} if self.karpenter else ())
+        karpenter = ("karpenter", "karpenter-kwok") if self.karpenter else ()
+        lws = ("lws",) if self.lws_controller else ()
+        return frozenset((*karpenter, *lws))
 
     def programs(self) -> dict[str, Path]:
         """Path of each program."""
         return {name: Path(path) for name, path in self.binaries.items()}
 
 
-def new(ports: Mapping[str, int], tools: Mapping[str, Obtained], crds: Sequence[str], *, karpenter: bool) -> Record:
+def new(
+    ports: Mapping[str, int],
+    tools: Mapping[str, Obtained],
+    crds: Sequence[str],
+    *,
+    karpenter: bool,
+    lws_controller: bool,
+) -> Record:
     """The record of a lab that is about to start."""
     return Record(
         ports=dict(ports),
         karpenter=karpenter,
+        lws_controller=lws_controller,
         binaries={name: str(path) for tool in tools.values() for name, path in tool.binaries.items()},
         tools={name: Tool(tool.version, tool.origin) for name, tool in tools.items()},
         crds=list(crds),

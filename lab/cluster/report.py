@@ -30,6 +30,10 @@ def as_text(lab: LabStatus) -> str:
         _block(
             "Statuses that the lab writes for lack of a controller, never proof of readiness:", lab.written_statuses
         ),
+        _block(
+            "Real controllers, which write the statuses of their kinds themselves:",
+            (f"{part} ({program})" for part, program in lab.real_controllers.items()),
+        ),
         PROVIDER_NOTE,
     ]
     return "\n\n".join(block for block in blocks if block)

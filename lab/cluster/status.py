@@ -46,6 +46,7 @@ class LabStatus:
         upstream_crds: CRD → release that it comes from.
         stand_in_crds: CRDs that accept anything.
         written_statuses: CRDs whose status the lab writes.
+        real_controllers: Program of each part that writes the statuses of its kinds itself.
     """
 
     parts: tuple[PartStatus, ...]
@@ -53,6 +54,7 @@ class LabStatus:
     upstream_crds: dict[str, str] = field(default_factory=dict)
     stand_in_crds: tuple[str, ...] = ()
     written_statuses: tuple[str, ...] = ()
+    real_controllers: dict[str, str] = field(default_factory=dict)
 
     @property
     def all_run(self) -> bool:
@@ -69,12 +71,14 @@ def look(layout: Layout) -> LabStatus | None:
         strays = tuple(PartStatus(part, running=True, pid=pid) for part, pid in alive.items())
         return LabStatus(strays) if strays else None
     sources = _crd_sources(layout, known) if parts.API_SERVER in alive else {}
+    wanted = parts.all_parts(layout, known)
     return LabStatus(
-        parts=tuple(_part_status(layout, part, alive.get(part.name)) for part in parts.all_parts(layout, known)),
+        parts=tuple(_part_status(layout, part, alive.get(part.name)) for part in wanted),
         tools=dict(known.tools),
         upstream_crds={name: source for name, source in sources.items() if source != crds.STAND_IN},
         stand_in_crds=tuple(name for name, source in sources.items() if source == crds.STAND_IN),
         written_statuses=tuple(kind.name for kind in with_status_writer(known.real_controllers)),
+        real_controllers={part.name: part.command[0] for part in wanted if part.name in parts.ON_DEMAND},
     )
 
 

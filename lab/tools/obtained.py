@@ -8,7 +8,7 @@ from typing import Literal
 
 from lab.tools.table import LANGUAGE_HOST, Tool
 
-Origin = Literal["path", "download", "build"]
+Origin = Literal["path", "download", "build", "given"]
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,8 @@ class Obtained:
         folder: Folder that holds the programs and what was made with them, such as ``crds``.
         binaries: Name of each program → its file.
         version: Version that it reports, or was made from; without a leading v.
-        origin: ``path`` (was on this machine), ``download`` (official archive) or ``build`` (Go module).
+        origin: ``path`` (was on this machine), ``download`` (official archive), ``build`` (Go module) or
+            ``given`` (its user named it).
     """
 
     folder: Path

@@ -68,9 +68,10 @@ def test_deployments_that_share_a_pool_need_an_island_for_each_group(local_platf
 
 
 def test_a_name_too_long_is_found_before_the_api_server_finds_it(local_platform: Raw) -> None:
-    local_platform["deployments"] = {"g" * 51: local_platform["deployments"]["glm-5"]}
+    name = "g" * 51
+    local_platform["deployments"] = {name: local_platform["deployments"]["glm-5"]}
     [message] = messages(local_platform)
-    assert message.startswith(f"deployments.{'g' * 51}.name: found {'g' * 51}, of 51 characters; allowed: at most 50")
+    assert message.startswith(f"deployments.{name}.metadata.name: found {name}, of 51 characters; allowed: at most 50")
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,16 @@ from pulumi_policy import (
     EnforcementLevel,
     PolicyCustomTimeouts,
     PolicyProviderResource,
+    PolicyResource,
     PolicyResourceOptions,
     ResourceValidationArgs,
     ResourceValidationPolicy,
+    StackValidationArgs,
+    StackValidationPolicy,
 )
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
 
+from pulumi_lws.planning.problems import Severity
 from pulumi_lws.policies.pack import UNSEEN_POLICY, plain, policies
 from pulumi_lws.rules.catalogue import RULES
 from pulumi_lws.rules.values import UNKNOWN
@@ -50,11 +54,10 @@ def reported(
     return messages
 
 
-def test_every_rule_is_a_mandatory_policy_and_what_they_cannot_see_an_advisory_one() -> None:
-    levels = {name: policy.enforcement_level for name, policy in PACK.items()}
-    assert levels == dict.fromkeys((rule.name for rule in RULES), EnforcementLevel.MANDATORY) | {
-        UNSEEN_POLICY: EnforcementLevel.ADVISORY
-    }
+def test_errors_are_mandatory_policies_and_warnings_and_what_cannot_be_seen_advisory_ones() -> None:
+    levels = {Severity.ERROR: EnforcementLevel.MANDATORY, Severity.WARNING: EnforcementLevel.ADVISORY}
+    expected = {rule.name: levels[rule.severity] for rule in RULES} | {UNSEEN_POLICY: EnforcementLevel.ADVISORY}
+    assert {name: policy.enforcement_level for name, policy in PACK.items()} == expected
 
 
 def test_proxies_become_plain_data_with_unknowns_marked() -> None:
@@ -100,7 +103,30 @@ def test_objects_of_the_default_provider_are_refused() -> None:
     assert len(reported("server-side-apply", {}, type_token="kubernetes:core/v1:Service", provider="default_1")) == 1
 
 
-@pytest.mark.parametrize("name", PACK)
+def test_a_rule_that_looks_around_judges_the_whole_stack_and_names_the_object() -> None:
+    metadata = {"name": "llm", "namespace": "models"}
+    service = a_resource("kubernetes:core/v1:Service", {"metadata": metadata, "spec": {"clusterIP": "None"}}, "svc")
+    groups = a_resource(LWS, {"metadata": metadata, "spec": {}}, "lws")
+    policy = PACK["shadowing-service"]
+    assert isinstance(policy, StackValidationPolicy)
+    reports: list[tuple[str | None, str]] = []
+
+    def report(message: str, urn: str | None = None) -> None:
+        reports.append((urn, message.partition(";")[0]))
+
+    policy.validate(StackValidationArgs([service, groups], {}, {}), report)
+    assert reports == [("svc", "metadata.name: found llm, the name of a LeaderWorkerSet of the same namespace")]
+
+
+def a_resource(type_token: str, properties: dict[str, Any], urn: str) -> PolicyResource:
+    options = PolicyResourceOptions(False, [], None, [], PolicyCustomTimeouts(0, 0, 0), [], "")
+    return PolicyResource(type_token, unknown_checking_proxy(properties), urn, urn, options, None, None, [], {})
+
+
+RESOURCE_POLICIES = [name for name, policy in PACK.items() if isinstance(policy, ResourceValidationPolicy)]
+
+
+@pytest.mark.parametrize("name", RESOURCE_POLICIES)
 @pytest.mark.parametrize("properties", [{}, {"spec": None}, {"spec": [1]}, {"metadata": "x", "spec": {"a": [None]}}])
 def test_a_strange_shape_never_stops_the_pack(name: str, properties: dict[str, Any]) -> None:
     reported(name, properties)

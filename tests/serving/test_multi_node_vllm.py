@@ -126,8 +126,8 @@ PROBLEMS: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"name": "g" * 51},
         [
             (
-                f"name: found {'g' * 51}, of 51 characters; allowed: at most 50 characters for 1 replicas of size 2:"
-                " the controller makes labels of 63 characters from it. Shorten the name."
+                f"metadata.name: found {'g' * 51}, of 51 characters; allowed: at most 50 characters:"
+                " labels are made from it, with group indexes up to 1. Shorten the name."
             )
         ],
     ),

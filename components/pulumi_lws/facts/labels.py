@@ -17,6 +17,18 @@ LWS_GROUP_KEY: Final = LWS_PREFIX + "group-key"
 LWS_WORKER_INDEX: Final = LWS_PREFIX + "worker-index"
 LWS_EXCLUSIVE_TOPOLOGY: Final = LWS_PREFIX + "exclusive-topology"
 LWS_SUBGROUP_EXCLUSIVE_TOPOLOGY: Final = LWS_PREFIX + "subgroup-exclusive-topology"
+LWS_SUBGROUP_INDEX: Final = LWS_PREFIX + "subgroup-index"
+LWS_SUBGROUP_KEY: Final = LWS_PREFIX + "subgroup-key"
+LWS_SUBGROUP_SIZE: Final = LWS_PREFIX + "subgroup-size"
+LWS_SUBGROUP_POLICY_TYPE: Final = LWS_PREFIX + "subgroup-policy-type"
+LWS_SUBDOMAIN_POLICY: Final = LWS_PREFIX + "subdomainPolicy"
+LWS_LEADER_NAME: Final = LWS_PREFIX + "leader-name"
+LWS_RECREATE_AFTER_START: Final = LWS_PREFIX + "experimental-recreate-group-after-start"
+
+# DisaggregatedSet (api/disaggregatedset/v1 of LWS 0.10).
+DS_PREFIX: Final = "disaggregatedset.x-k8s.io/"
+DS_NAME: Final = DS_PREFIX + "name"
+DS_ROLE: Final = DS_PREFIX + "role"
 
 # Kubernetes well-known.
 INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
@@ -29,6 +41,7 @@ DO_NOT_DISRUPT: Final = "karpenter.sh/do-not-disrupt"
 KUEUE_QUEUE: Final = "kueue.x-k8s.io/queue-name"
 KUEUE_REQUIRED_TOPOLOGY: Final = "kueue.x-k8s.io/podset-required-topology"
 KUEUE_PREFERRED_TOPOLOGY: Final = "kueue.x-k8s.io/podset-preferred-topology"
+KUEUE_UNCONSTRAINED_TOPOLOGY: Final = "kueue.x-k8s.io/podset-unconstrained-topology"
 
 # Pulumi's Kubernetes provider.
 PULUMI_WAIT_FOR: Final = "pulumi.com/waitFor"

@@ -8,8 +8,11 @@ from pulumi_policy import (
     Policy,
     PolicyConfigSchema,
     PolicyPack,
+    PolicyResource,
     ResourceValidationArgs,
     ResourceValidationPolicy,
+    StackValidationArgs,
+    StackValidationPolicy,
 )
 from pulumi_policy.proxy import UnknownValueError
 
@@ -31,7 +34,7 @@ def run() -> None:
 
 def policies() -> list[Policy]:
     """Return one policy for each rule, and one for what they could not see."""
-    return [*map(_policy, RULES), _unseen_policy()]
+    return [*(_stack_policy(rule) if rule.looks_around else _policy(rule) for rule in RULES), _unseen_policy()]
 
 
 def plain(value: Any) -> Any:
@@ -59,15 +62,36 @@ def _policy(rule: Rule) -> ResourceValidationPolicy:
 
     return ResourceValidationPolicy(
         name=rule.name,
-        description=f"{rule.title} {rule.why}",
+        description=_description(rule),
         validate=validate,
         enforcement_level=_LEVELS[rule.severity],
-        config_schema=PolicyConfigSchema(
-            {
-                name: {**parameter.schema, "default": list(parameter.default)}
-                for name, parameter in rule.parameters.items()
-            }
-        ),
+        config_schema=_schema(rule),
+    )
+
+
+def _stack_policy(rule: Rule) -> StackValidationPolicy:
+    def validate(args: StackValidationArgs, report: Callable[..., None]) -> None:
+        subjects = {resource.urn: _subject(resource) for resource in args.resources}
+        for urn, subject in subjects.items():
+            for problem in rule.problems(subject, Target(), plain(args.get_config()), list(subjects.values())):
+                report(str(problem), urn)
+
+    return StackValidationPolicy(
+        name=rule.name,
+        description=_description(rule),
+        validate=validate,
+        enforcement_level=_LEVELS[rule.severity],
+        config_schema=_schema(rule),
+    )
+
+
+def _description(rule: Rule) -> str:
+    return f"{rule.title} {rule.why}"
+
+
+def _schema(rule: Rule) -> PolicyConfigSchema:
+    return PolicyConfigSchema(
+        {name: {**parameter.schema, "default": parameter.default} for name, parameter in rule.parameters.items()}
     )
 
 
@@ -87,7 +111,7 @@ def _unseen_policy() -> ResourceValidationPolicy:
     )
 
 
-def _subject(args: ResourceValidationArgs) -> RegisteredObject:
+def _subject(args: ResourceValidationArgs | PolicyResource) -> RegisteredObject:
     return RegisteredObject(
         type=args.resource_type,
         properties=plain(args.props),

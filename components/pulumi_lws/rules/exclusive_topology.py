@@ -59,7 +59,7 @@ EXCLUSIVE_TOPOLOGY = Rule(
                 "items": {"type": "string"},
                 "description": "Node labels that may serve as topology. Empty: any.",
             },
-            default=(),
+            default=[],
         )
     },
 )

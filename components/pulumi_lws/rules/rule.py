@@ -98,6 +98,7 @@ class Rule:
         house: Whether it is a choice of this library, which the policy pack and ``lws check`` hold objects to while
             components leave it to them.
         looks_around: Whether it needs the other objects of the program.
+        of_programs: Whether it judges how a Pulumi program registers objects, which files do not tell.
     """
 
     name: str
@@ -111,6 +112,7 @@ class Rule:
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     house: bool = False
     looks_around: bool = False
+    of_programs: bool = False
 
     def problems(
         self,

@@ -53,4 +53,5 @@ SERVER_SIDE_APPLY = Rule(
     applies_to=_applies,
     check=_check,
     house=True,
+    of_programs=True,
 )

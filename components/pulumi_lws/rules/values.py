@@ -35,12 +35,16 @@ def value_at(manifest: Any, *path: str, default: Any = None) -> Any:
 
 
 def whole_number(value: Any, default: int) -> int | Unknown:
-    """Return ``value`` as a number; ``default`` where it is none. The engine sends whole numbers as floats."""
+    """Return ``value`` as a number; ``default`` where it is none. The engine sends whole numbers as floats.
+
+    Numbers of more than 64 bits are none to the API server either.
+    """
     if isinstance(value, Unknown):
         return value
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
-        return default
-    return int(value)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if is_whole and -(2**63) <= value < 2**63 else default
 
 
 def unseen(path: str, question: str) -> Problem:

@@ -81,6 +81,7 @@ def test_the_administrator_is_a_master_and_no_part_is(layout: Layout) -> None:
         "kwok": "CN=pulumi-lws-lab:kwok",
         "statuses": "CN=pulumi-lws-lab:statuses",
         "karpenter": "CN=pulumi-lws-lab:karpenter",
+        "lws-controller": "CN=pulumi-lws-lab:lws-controller",
     }
 
 

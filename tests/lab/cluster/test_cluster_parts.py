@@ -11,13 +11,14 @@ from lab.cluster.parts import Part
 from lab.cluster.record import Record, Tool
 
 LAYOUT = Layout(Path("/labs/one"))
-PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "karpenter")
+PROGRAMS = (*parts.ALWAYS[:5], *parts.ON_DEMAND)
 
 
 def _record(**changes: Any) -> Record:
     settings: dict[str, Any] = {
         "ports": {name: 10_000 + index for index, name in enumerate(parts.PORTS)},
         "karpenter": True,
+        "lws_controller": True,
         "binaries": {name: f"/programs/{name}" for name in PROGRAMS},
         "tools": {"etcd": Tool("3.6.16", "build")},
         "crds": ["lws-0.10.0"],
@@ -25,13 +26,14 @@ def _record(**changes: Any) -> Record:
     return Record(**{**settings, **changes})
 
 
-def _parts(*, karpenter: bool = True) -> dict[str, Part]:
-    return {part.name: part for part in parts.all_parts(LAYOUT, _record(karpenter=karpenter))}
+def _parts(**changes: Any) -> dict[str, Part]:
+    return {part.name: part for part in parts.all_parts(LAYOUT, _record(**changes))}
 
 
 def test_parts_start_in_the_order_in_which_they_need_each_other() -> None:
     assert tuple(_parts()) == parts.START_ORDER
-    assert tuple(_parts(karpenter=False)) == parts.START_ORDER[:-1]
+    assert tuple(_parts(karpenter=False)) == (*parts.ALWAYS, "lws-controller")
+    assert tuple(_parts(lws_controller=False)) == (*parts.ALWAYS, "karpenter")
 
 
 def test_no_part_skips_the_check_of_certificates_or_listens_beyond_loopback() -> None:
@@ -51,13 +53,17 @@ def test_the_database_and_the_api_server_check_their_clients() -> None:
 
 
 def test_the_status_writer_leaves_kinds_to_a_real_controller() -> None:
-    left = [word for word in _parts()["statuses"].command if word.startswith("--leave")]
-    assert left == [
-        "--leave=nodepools.karpenter.sh",
-        "--leave=ec2nodeclasses.karpenter.k8s.aws",
-        "--leave=kwoknodeclasses.karpenter.kwok.sh",
+    def left(**changes: Any) -> list[str]:
+        command = _parts(**changes)["statuses"].command
+        return [word.removeprefix("--leave=") for word in command if word.startswith("--leave")]
+
+    assert left(lws_controller=False) == [
+        "nodepools.karpenter.sh",
+        "ec2nodeclasses.karpenter.k8s.aws",
+        "kwoknodeclasses.karpenter.kwok.sh",
     ]
-    assert [word for word in _parts(karpenter=False)["statuses"].command if word.startswith("--leave")] == []
+    assert left(karpenter=False) == ["leaderworkersets.leaderworkerset.x-k8s.io"]
+    assert left(karpenter=False, lws_controller=False) == []
 
 
 def test_a_part_says_where_it_is_healthy() -> None:
@@ -67,6 +73,7 @@ def test_a_part_says_where_it_is_healthy() -> None:
         "kube-scheduler": "https://127.0.0.1:10004/healthz",
         "kwok": "http://127.0.0.1:10005/healthz",
         "karpenter": "http://127.0.0.1:10006/readyz",
+        "lws-controller": "https://127.0.0.1:10008/validate-disaggregatedset-x-k8s-io-v1-disaggregatedset",
     }
 
 

@@ -10,6 +10,7 @@ LAB = LabStatus(
     upstream_crds={"leaderworkersets.leaderworkerset.x-k8s.io": "lws-0.10.0"},
     stand_in_crds=("nodepools.karpenter.sh",),
     written_statuses=("nodepools.karpenter.sh",),
+    real_controllers={"lws-controller": "/programs/manager"},
 )
 
 
@@ -37,6 +38,9 @@ CRDs that accept anything, because LWS_LAB_CRDS names no better ones:
 Statuses that the lab writes for lack of a controller, never proof of readiness:
   nodepools.karpenter.sh
 
+Real controllers, which write the statuses of their kinds themselves:
+  lws-controller (/programs/manager)
+
 {PROVIDER_NOTE}"""
     )
 
@@ -52,6 +56,7 @@ def test_the_data_says_the_same() -> None:
         "upstream_crds": {"leaderworkersets.leaderworkerset.x-k8s.io": "lws-0.10.0"},
         "stand_in_crds": ("nodepools.karpenter.sh",),
         "written_statuses": ("nodepools.karpenter.sh",),
+        "real_controllers": {"lws-controller": "/programs/manager"},
         "provider_note": PROVIDER_NOTE,
     }
 

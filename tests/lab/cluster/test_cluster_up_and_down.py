@@ -26,7 +26,7 @@ pytestmark = pytest.mark.lab
 Up = Callable[..., Outcome]
 Connection = Callable[[Layout], httpx.Client]
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
-ALL_BUT_KARPENTER = parts.START_ORDER[:-1]
+PODS = "/api/v1/namespaces/default/pods"
 
 
 @pytest.fixture
@@ -51,9 +51,11 @@ def _with_program(tools: Mapping[str, Obtained], tool: str, program: str, path: 
     return {**tools, tool: other}
 
 
-def test_a_second_up_starts_nothing_and_a_repaired_lab_keeps_its_other_parts(layout: Layout, up: Up) -> None:
+def test_a_second_up_starts_nothing_and_a_repaired_lab_keeps_its_other_parts(
+    layout: Layout, up: Up, connection: Connection, eventually: Callable[[Callable[[], Any], Any], None]
+) -> None:
     first = up(layout, "p5=p5.48xlarge:1x1")
-    assert (first.started, first.crashed) == (ALL_BUT_KARPENTER, {})
+    assert (first.started, first.crashed) == (parts.ALWAYS, {})
     before = _pids(layout)
     assert up(layout) == Outcome((), {}, first.api_port)
     assert _pids(layout) == before
@@ -64,6 +66,10 @@ def test_a_second_up_starts_nothing_and_a_repaired_lab_keeps_its_other_parts(lay
     assert "Watch nodes" in repaired.crashed["kwok"]
     after = _pids(layout)
     assert {part for part in after if after[part] != before[part]} == {"kwok"}
+    spec = {"tolerations": [{"operator": "Exists"}], "containers": [{"name": "main", "image": "none"}]}
+    with connection(layout) as api:
+        api.post(PODS, json={"metadata": {"name": "one"}, "spec": spec}).raise_for_status()
+        eventually(lambda: api.get(f"{PODS}/one").json()["status"]["phase"], "Running")
 
 
 def test_a_part_that_dies_is_shown_with_its_log_until_it_is_repaired(layout: Layout, up: Up) -> None:
@@ -71,7 +77,7 @@ def test_a_part_that_dies_is_shown_with_its_log_until_it_is_repaired(layout: Lay
     healthy = status.look(layout)
     assert healthy is not None
     assert healthy.all_run
-    assert [part.name for part in healthy.parts if part.port] == list(ALL_BUT_KARPENTER[:-1])
+    assert [part.name for part in healthy.parts if part.port] == list(parts.ALWAYS[:-1])
     _kill(_pids(layout)["kube-scheduler"])
     hurt = status.look(layout)
     assert hurt is not None
@@ -82,7 +88,7 @@ def test_a_part_that_dies_is_shown_with_its_log_until_it_is_repaired(layout: Lay
 
 def test_down_ends_everything_and_deletes_the_state_also_when_repeated(layout: Layout, up: Up) -> None:
     up(layout)
-    assert control_plane.down(layout, keep=False) == ALL_BUT_KARPENTER
+    assert control_plane.down(layout, keep=False) == parts.ALWAYS
     assert (processes.find(layout.folder), layout.folder.exists(), layout.lock.exists()) == ([], False, False)
     assert control_plane.down(layout, keep=False) == ()
     assert status.look(layout) is None
@@ -116,7 +122,7 @@ def test_a_kept_lab_comes_back_with_its_objects_at_the_same_address(
         made = api.post(CONFIG_MAPS, json={"metadata": {"name": "kept"}}).raise_for_status().json()
     control_plane.down(layout, keep=True)
     assert processes.find(layout.folder) == []
-    assert up(layout) == Outcome(ALL_BUT_KARPENTER, {}, first.api_port)
+    assert up(layout) == Outcome(parts.ALWAYS, {}, first.api_port)
     with connection(layout) as api:
         assert api.get(f"{CONFIG_MAPS}/kept").json()["metadata"]["uid"] == made["metadata"]["uid"]
 
@@ -126,7 +132,7 @@ def test_certificates_near_their_end_are_renewed_and_everything_starts_anew(
 ) -> None:
     up(layout)
     certificates.issue(layout, datetime.now(UTC) - certificates.VALIDITY + certificates.RENEWAL)
-    assert up(layout).started == ALL_BUT_KARPENTER
+    assert up(layout).started == parts.ALWAYS
     assert said == ["The certificates of this lab are close to their end; it starts anew with new ones."]
     assert not certificates.are_due(layout)
 
@@ -143,7 +149,7 @@ def test_two_labs_run_side_by_side_and_share_nothing(
             names.append([node["metadata"]["name"] for node in api.get("/api/v1/nodes").json()["items"]])
     assert names == [["one-0"], ["two-0"]]
     control_plane.down(other, keep=False)
-    assert tuple(_pids(layout)) == ALL_BUT_KARPENTER
+    assert tuple(_pids(layout)) == parts.ALWAYS
 
 
 def test_a_part_that_ends_during_the_start_is_shown_with_its_log_and_all_is_stopped(
@@ -184,7 +190,7 @@ def test_a_port_that_is_lost_between_choice_and_start_is_chosen_again(
             return choose(*arguments) | stolen
 
         monkeypatch.setattr(ports, "choose", choose_stolen_once)
-        assert up(layout).started == ALL_BUT_KARPENTER
+        assert up(layout).started == parts.ALWAYS
     assert said == ["Another program took one of the ports; trying others."]
 
 
@@ -223,7 +229,7 @@ def test_a_wish_that_fails_leaves_a_running_lab_running(layout: Layout, up: Up, 
     (tmp_path / "broken.yaml").write_text("a: [")
     with pytest.raises(LabError, match="is not YAML"):
         up(layout, crds=Definitions((crds.Release("lws", "1.0", tmp_path),)))
-    assert tuple(_pids(layout)) == ALL_BUT_KARPENTER
+    assert tuple(_pids(layout)) == parts.ALWAYS
 
 
 def test_a_start_that_was_cut_off_is_cleaned_up_by_the_next(layout: Layout, up: Up, said: list[str]) -> None:
@@ -232,7 +238,7 @@ def test_a_start_that_was_cut_off_is_cleaned_up_by_the_next(layout: Layout, up: 
     assert known is not None
     record.save(layout, replace(known, complete=False))
     before = _pids(layout)
-    assert up(layout).started == ALL_BUT_KARPENTER
+    assert up(layout).started == parts.ALWAYS
     assert said == ["An earlier start was cut off; cleaning up after it."]
     assert not set(before.values()) & set(_pids(layout).values())
 

@@ -16,10 +16,14 @@ from lab.cluster.layout import Layout
 from lab.folders import PROJECT, lab_folder
 from lab.tools.obtained import Obtained
 
-ALL_BUT_KARPENTER = list(parts.START_ORDER[:-1])
 COMMAND = (sys.executable, "-m", "lab")
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(autouse=True)
+def no_controller_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LWS_LAB_CONTROLLER", raising=False)
 
 
 @pytest.fixture
@@ -80,6 +84,17 @@ def test_a_wrong_node_spec_is_refused_before_anything_is_built_or_started() -> N
     assert not lab_folder("never-started").exists()
 
 
+def test_a_controller_without_upstream_crds_is_refused_before_anything_is_built_or_started() -> None:
+    controller = {"LWS_LAB_CONTROLLER": "/bin/true", "LWS_LAB_CONTROLLER_VERSION": "0.9.0"}
+    code, output, errors = _outcome(_run("up", "--name", "never-started", LWS_LAB_CRDS="", **controller))
+    assert (code, output) == (1, "")
+    assert errors.splitlines() == [
+        "The controller that LWS_LAB_CONTROLLER names cannot work without the upstream CRDs of LeaderWorkerSet.",
+        "Set LWS_LAB_CRDS to a folder with lws-0.9.0/*.yaml, or unset LWS_LAB_CONTROLLER.",
+    ]
+    assert not lab_folder("never-started").exists()
+
+
 @pytest.mark.parametrize("name", ["../escape", "Upper", "-a", ""])
 def test_a_name_that_is_no_folder_name_is_refused(name: str) -> None:
     answer = _run("down", f"--name={name}")
@@ -92,7 +107,7 @@ def test_up_status_env_and_down(name: str, tools: dict[str, Obtained]) -> None:
     first = _run("up", "--name", name, "--nodes", "p5=p5.48xlarge:1x2")
     assert first.returncode == 0, first.stderr
     assert first.stdout.splitlines()[1] == "It has the fake nodes p5-0-0, p5-0-1."
-    assert f"started {', '.join(ALL_BUT_KARPENTER)}." in first.stdout
+    assert f"started {', '.join(parts.ALWAYS)}." in first.stdout
 
     again = _run("up", "--name", name)
     assert (again.returncode, again.stdout.partition(" at ")[0]) == (0, f"Lab {name} already runs")
@@ -100,7 +115,7 @@ def test_up_status_env_and_down(name: str, tools: dict[str, Obtained]) -> None:
     told = _run("status", "--name", name, "--format", "json")
     assert told.returncode == 0
     data = json.loads(told.stdout)
-    assert [part["name"] for part in data["parts"] if part["running"]] == ALL_BUT_KARPENTER
+    assert [part["name"] for part in data["parts"] if part["running"]] == list(parts.ALWAYS)
     assert {tool: entry["version"] for tool, entry in data["tools"].items()} == {
         tool: obtained.version for tool, obtained in tools.items()
     }
@@ -144,8 +159,9 @@ def test_of_two_ups_at_once_one_starts_and_the_other_finds_it_running(name: str)
 
 @pytest.mark.lab
 @pytest.mark.usefixtures("tools")
-def test_an_interrupted_up_stops_what_it_started(name: str) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_up_that_is_asked_to_end_stops_what_it_started(name: str, number: signal.Signals, code: int) -> None:
     starter = _start_halfway(name)
-    starter.send_signal(signal.SIGINT)
-    assert starter.wait(30) != 0
+    starter.send_signal(number)
+    assert starter.wait(30) == code
     assert processes.find(lab_folder(name)) == []

@@ -1,0 +1,63 @@
+"""Rule: the names that a DisaggregatedSet gives to its LeaderWorkerSets fit."""
+
+from collections.abc import Iterable
+
+from pulumi_lws.planning.problems import Problem, Severity
+from pulumi_lws.rules.name_fits import longest_name
+from pulumi_lws.rules.roles import Role, roles_of, slices_of
+from pulumi_lws.rules.rule import DISAGGREGATED_SET, Context, RegisteredObject, Rule, Version, is_kind
+from pulumi_lws.rules.values import UNKNOWN, Unknown, unseen, value_at
+
+_PATH = "metadata.name"
+_FIX = "Shorten the name of the DisaggregatedSet or of the role."
+_START_FIX = "Begin it with a letter, and write '-' for '.'."
+_REVISION = len("-12345678-")
+
+
+def _check(subject: RegisteredObject, context: Context) -> Iterable[Problem]:
+    name = value_at(subject.properties, "metadata", "name")
+    if name is UNKNOWN:
+        yield unseen(_PATH, "whether the names of its LeaderWorkerSets fit")
+        return
+    if not isinstance(name, str) or not name:
+        return
+    if "." in name or not name[0].isalpha():
+        allowed = "a name that starts with a letter and has no dot: those of its LeaderWorkerSets start with it"
+        yield Problem(_PATH, name, allowed, _START_FIX)
+    for role in roles_of(subject):
+        yield from _check_role(name, role, slices_of(subject), context.target.lws)
+
+
+def _check_role(name: str, role: Role, slices: int | Unknown, lws: Version) -> Iterable[Problem]:
+    size, replicas = role.groups.size, role.groups.replicas
+    if role.name is UNKNOWN:
+        yield unseen(role.path_to("name"), "whether the names of its LeaderWorkerSets fit")
+    # A guess that is too small costs a digit; most sets are far from the limit.
+    if isinstance(size, Unknown) or not isinstance(role.name, str):
+        return
+    index = 0 if isinstance(slices, Unknown) else slices - 1
+    between = _REVISION + (len(f"-{index}") if lws >= (0, 10) else 0)
+    groups = 1 if isinstance(replicas, Unknown) else replicas
+    # A change of a template makes new LeaderWorkerSets, so none of them ever has groups on top.
+    most = longest_name(max(groups - 1, 0), size) - between
+    if len(name) + len(role.name) > most:
+        yield Problem(
+            f"{role.path}.name",
+            f"{name} and {role.name}, {len(name) + len(role.name)} characters together",
+            f"at most {most} together, with {groups} groups of size {size}: the controller adds {between} of its own",
+            _FIX,
+        )
+
+
+CHILD_NAME = Rule(
+    name="child-name",
+    title="The LeaderWorkerSets of a DisaggregatedSet, called <name>-<slice>-<revision>-<role>, get valid names.",
+    why=(
+        "Taken by the API server, and then no pod appears: their name must be a DNS label, and the labels of their pods"
+        " add up to 11 characters to it and may have 63 (https://github.com/kubernetes-sigs/lws/issues/410)."
+    ),
+    fix=_FIX,
+    severity=Severity.ERROR,
+    applies_to=is_kind(DISAGGREGATED_SET),
+    check=_check,
+)

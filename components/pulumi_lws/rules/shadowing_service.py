@@ -1,0 +1,65 @@
+"""Rule: no Service has the name of the one that LWS makes for the addresses of pods."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from pulumi_lws.planning.problems import Problem, Severity
+from pulumi_lws.rules.rule import LEADER_WORKER_SET, Context, RegisteredObject, Rule, is_kind
+from pulumi_lws.rules.values import UNKNOWN, unseen, value_at
+
+_FIX = "Give the Service another name, such as <name>-leader."
+
+
+def _check(subject: RegisteredObject, context: Context) -> Iterable[Problem]:
+    service = subject.properties
+    if _is_meant_for_peers(service):
+        return
+    for other in context.others:
+        if other.kind == LEADER_WORKER_SET and _namespace(other.properties) in (UNKNOWN, _namespace(service)):
+            yield from _judge(value_at(service, "metadata", "name"), other.properties)
+
+
+def _judge(name: Any, groups: Any) -> Iterable[Problem]:
+    set_name = value_at(groups, "metadata", "name")
+    policy = value_at(groups, "spec", "networkConfig", "subdomainPolicy", default="Shared")
+    if UNKNOWN in (name, set_name, policy):
+        yield unseen("metadata.name", "whether LWS needs the name for the addresses of pods")
+    elif name is None or set_name is None:
+        return
+    elif policy == "UniquePerReplica":
+        if re.fullmatch(re.escape(str(set_name)) + "-[0-9]+", str(name)):
+            yield _taken(name, f"a group of the LeaderWorkerSet {set_name}")
+    elif name == set_name:
+        yield _taken(name, "a LeaderWorkerSet of the same namespace")
+
+
+def _taken(name: Any, by: str) -> Problem:
+    return Problem("metadata.name", f"{name}, the name of {by}", "a name that LWS does not need", _FIX)
+
+
+def _is_meant_for_peers(service: Any) -> bool:
+    """Tell whether somebody made by hand what LWS would make: it serves as well."""
+    return (
+        value_at(service, "spec", "clusterIP") == "None"
+        and value_at(service, "spec", "publishNotReadyAddresses") is True
+    )
+
+
+def _namespace(manifest: Any) -> Any:
+    return value_at(manifest, "metadata", "namespace", default="default")
+
+
+SHADOWING_SERVICE = Rule(
+    name="shadowing-service",
+    title="No Service has the name of a LeaderWorkerSet, or of a group with a subdomain of its own.",
+    why=(
+        "LWS makes a headless Service of that name for the addresses of its pods, and silently leaves one alone that"
+        " is there already: no pod would find its leader."
+    ),
+    fix=_FIX,
+    severity=Severity.ERROR,
+    applies_to=is_kind("core/Service"),
+    check=_check,
+    looks_around=True,
+)
