@@ -15,7 +15,17 @@ if TYPE_CHECKING:
     from pulumi_lws.platform.settings import PlatformArgs
     from pulumi_lws.serving.component import MultiNodeVllm
     from pulumi_lws.serving.settings import MultiNodeVllmArgs, MultiNodeVllmDeployment, Parallelism
-    from pulumi_lws.workloads.component import LeaderWorkerSet
+    from pulumi_lws.workloads.component import DisaggregatedSet, LeaderWorkerSet
+    from pulumi_lws.workloads.disaggregated_set import (
+        DisaggregatedSetArgs,
+        DisaggregatedSetSpec,
+        PlacementPolicy,
+        Role,
+        RoleMetadata,
+        RoleRolloutStrategy,
+        RoleScaling,
+        RoleSpec,
+    )
     from pulumi_lws.workloads.settings import (
         LeaderWorkerSetArgs,
         LeaderWorkerSetSpec,
@@ -31,6 +41,9 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "DeclarationError": "component",
+    "DisaggregatedSet": "workloads.component",
+    "DisaggregatedSetArgs": "workloads.disaggregated_set",
+    "DisaggregatedSetSpec": "workloads.disaggregated_set",
     "ExistingCluster": "cluster.settings",
     "GpuPool": "nodes.settings",
     "LeaderWorkerSet": "workloads.component",
@@ -42,10 +55,16 @@ _MODULES = {
     "MultiNodeVllmDeployment": "serving.settings",
     "NetworkConfig": "workloads.settings",
     "Parallelism": "serving.settings",
+    "PlacementPolicy": "workloads.disaggregated_set",
     "Platform": "platform.component",
     "PlatformArgs": "platform.settings",
     "PodTemplate": "workloads.settings",
     "Problem": "planning.problems",
+    "Role": "workloads.disaggregated_set",
+    "RoleMetadata": "workloads.disaggregated_set",
+    "RoleRolloutStrategy": "workloads.disaggregated_set",
+    "RoleScaling": "workloads.disaggregated_set",
+    "RoleSpec": "workloads.disaggregated_set",
     "RollingUpdate": "workloads.settings",
     "RolloutStrategy": "workloads.settings",
     "Severity": "planning.problems",
@@ -56,6 +75,9 @@ _MODULES = {
 
 __all__ = [
     "DeclarationError",
+    "DisaggregatedSet",
+    "DisaggregatedSetArgs",
+    "DisaggregatedSetSpec",
     "ExistingCluster",
     "GpuPool",
     "LeaderWorkerSet",
@@ -67,10 +89,16 @@ __all__ = [
     "MultiNodeVllmDeployment",
     "NetworkConfig",
     "Parallelism",
+    "PlacementPolicy",
     "Platform",
     "PlatformArgs",
     "PodTemplate",
     "Problem",
+    "Role",
+    "RoleMetadata",
+    "RoleRolloutStrategy",
+    "RoleScaling",
+    "RoleSpec",
     "RollingUpdate",
     "RolloutStrategy",
     "Severity",

@@ -33,8 +33,17 @@ class UpstreamDeclaration(Declaration):
     @classmethod
     def _without_nulls(cls, value: Any) -> Any:
         if isinstance(value, Mapping):
-            return {key: field for key, field in value.items() if field is not None}
+            known = {name for field, info in cls.model_fields.items() for name in (field, info.alias)}
+            return {key: field for key, field in value.items() if field is not None or key not in known}
         return value
+
+
+def _without_null_values(values: Any) -> Any:
+    return {key: value for key, value in values.items() if value is not None} if isinstance(values, Mapping) else values
+
+
+NULLS_ABSENT = BeforeValidator(_without_null_values)
+"""For labels and annotations of an upstream object: one that is null counts as absent, as the API server takes it."""
 
 
 def _whole_float(value: Any) -> Any:
@@ -82,11 +91,18 @@ def major_and_minor(version: str) -> tuple[int, int]:
     return int(major), int(minor)
 
 
-def _label_key(key: str) -> str:
+def is_label_key(key: Any) -> bool:
+    """Tell whether a node can have a label of that key: an optional DNS prefix and a name of at most 63 characters."""
+    if not isinstance(key, str):
+        return False
     prefix, separator, name = key.rpartition("/")
     body = name.replace("-", "a").replace("_", "a").replace(".", "a")
     well_formed = 0 < len(name) <= 63 and body.isascii() and body.isalnum() and name[0].isalnum() and name[-1].isalnum()
-    if not well_formed or (separator and not prefix):
+    return well_formed and (not separator or bool(prefix))
+
+
+def _label_key(key: str) -> str:
+    if not is_label_key(key):
         raise invalid(
             "a label key such as pulumi-lws/island or topology.kubernetes.io/zone",
             "Write the key of a node label, not its value.",

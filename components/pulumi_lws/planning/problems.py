@@ -101,7 +101,7 @@ def _problem_of(details: ErrorDetails, model: type[BaseModel]) -> Problem:
     kind, context = details["type"], details.get("ctx", {})
     location = [part for part in details["loc"] if not _is_union_branch(part)]
     path, last = path_of(location), str(location[-1]) if location else "the declaration"
-    found = _shown(details["input"])
+    found = shown(details["input"])
     match kind:
         case "problem":
             path = path_of([*location, context["field"]]) if context["field"] else path
@@ -200,7 +200,7 @@ def _allowed_by_schema(model: type[BaseModel], location: Sequence[int | str]) ->
     return "a value"
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """Show a value shortly. A mapping or list is named by its shape: it may hold a secret, and is too long anyway."""
     if isinstance(value, Mapping):
         return "a mapping with " + (", ".join(map(str, value)) or "no fields")

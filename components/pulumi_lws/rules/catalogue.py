@@ -1,6 +1,7 @@
 """Every rule there is. The policy pack, the documentation and the tests take their rules from here."""
 
 from pulumi_lws.rules.child_name import CHILD_NAME
+from pulumi_lws.rules.child_name_kueue import CHILD_NAME_KUEUE
 from pulumi_lws.rules.claim_fields import CLAIM_FIELDS
 from pulumi_lws.rules.claim_retention import CLAIM_RETENTION
 from pulumi_lws.rules.claims_kept import CLAIMS_KEPT
@@ -85,6 +86,7 @@ RULES: tuple[Rule, ...] = (
     PLACEMENT_TOPOLOGY,
     PLACEMENT_CONFLICT,
     CHILD_NAME,
+    CHILD_NAME_KUEUE,
     OVERWRITTEN_LABELS,
     EXTERNAL_REPLICAS,
     ROLE_AUTOSCALER,

@@ -1,6 +1,6 @@
 """Rule: the names that a DisaggregatedSet gives to its LeaderWorkerSets fit."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from pulumi_lws.planning.problems import Problem, Severity
 from pulumi_lws.rules.name_fits import longest_name
@@ -25,10 +25,13 @@ def _check(subject: RegisteredObject, context: Context) -> Iterable[Problem]:
         allowed = "a name that starts with a letter and has no dot: those of its LeaderWorkerSets start with it"
         yield Problem(_PATH, name, allowed, _START_FIX)
     for role in roles_of(subject):
-        yield from _check_role(name, role, slices_of(subject), context.target.lws)
+        yield from judge_children(name, role, slices_of(subject), context.target.lws, longest_name)
 
 
-def _check_role(name: str, role: Role, slices: int | Unknown, lws: Version) -> Iterable[Problem]:
+def judge_children(
+    name: str, role: Role, slices: int | Unknown, lws: Version, longest: Callable[[int, int], int]
+) -> Iterable[Problem]:
+    """Hold the names of a role's LeaderWorkerSets to the longest one, a function as ``judge_name`` takes it."""
     size, replicas = role.groups.size, role.groups.replicas
     if role.name is UNKNOWN:
         yield unseen(role.path_to("name"), "whether the names of its LeaderWorkerSets fit")
@@ -39,7 +42,7 @@ def _check_role(name: str, role: Role, slices: int | Unknown, lws: Version) -> I
     between = _REVISION + (len(f"-{index}") if lws >= (0, 10) else 0)
     groups = 1 if isinstance(replicas, Unknown) else replicas
     # A change of a template makes new LeaderWorkerSets, so none of them ever has groups on top.
-    most = longest_name(max(groups - 1, 0), size) - between
+    most = longest(max(groups - 1, 0), size) - between
     if len(name) + len(role.name) > most:
         yield Problem(
             f"{role.path}.name",

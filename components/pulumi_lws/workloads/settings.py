@@ -9,9 +9,10 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator
 
 from pulumi_lws.declarations import (
+    NULLS_ABSENT,
     Count,
     Declaration,
     DnsLabel,
@@ -28,9 +29,6 @@ from pulumi_lws.rules.rule import Target
 
 DEFAULT_LWS_VERSION = PINS["lws"].version
 DEFAULT_KUBERNETES_VERSION = PINS["kubernetes"].version
-
-MAXIMUM_REPLICAS = 1_000_000
-"""Most groups of one LeaderWorkerSet (a bound of the CRD since LWS 0.10)."""
 
 _PERCENTAGE = re.compile(r"[0-9]+%")
 
@@ -59,18 +57,6 @@ class RollingUpdate(UpstreamDeclaration):
     partition: Count = 0
     """Groups with a smaller index keep the old template. Default 0: all groups roll."""
 
-    def scaled(self, replicas: int) -> tuple[int, int]:
-        """Return the groups that may be out and the groups on top, for that many replicas, rounded as LWS does."""
-        return scale(self.max_unavailable, replicas, up=False), scale(self.max_surge, replicas, up=True)
-
-
-def scale(value: int | str, replicas: int, *, up: bool) -> int:
-    """Return a number of groups for an int or a percentage of ``replicas``, rounded up or down."""
-    if isinstance(value, int):
-        return value
-    hundredths = int(value[:-1]) * replicas
-    return -(-hundredths // 100) if up else hundredths // 100
-
 
 class RolloutStrategy(UpstreamDeclaration):
     """How changes are rolled out (``spec.rolloutStrategy``)."""
@@ -88,9 +74,9 @@ class TemplateMetadata(UpstreamDeclaration):
     """Taken and ignored: the controller names pods."""
     namespace: str | None = None
     """Taken and ignored: pods live where their LeaderWorkerSet lives."""
-    labels: Mapping[str, str] = {}
+    labels: Annotated[Mapping[str, str], NULLS_ABSENT] = {}
     """Labels of the pods. Default none."""
-    annotations: Mapping[str, str] = {}
+    annotations: Annotated[Mapping[str, str], NULLS_ABSENT] = {}
     """Annotations of the pods. Default none."""
     finalizers: tuple[str, ...] = ()
     """Finalizers of the pods. Default none."""
@@ -158,8 +144,8 @@ class NetworkConfig(UpstreamDeclaration):
 class LeaderWorkerSetSpec(UpstreamDeclaration):
     """The spec of a LeaderWorkerSet."""
 
-    replicas: Annotated[Count, Field(le=MAXIMUM_REPLICAS)] = 1
-    """Number of groups, 0 to 1,000,000. Default 1."""
+    replicas: Count = 1
+    """Number of groups, from 0; up to 1,000,000 since LWS 0.10. Default 1."""
     leader_worker_template: LeaderWorkerTemplate
     """The pods of a group."""
     rollout_strategy: RolloutStrategy = RolloutStrategy()
@@ -170,8 +156,8 @@ class LeaderWorkerSetSpec(UpstreamDeclaration):
     """Names in DNS. Default: the server fills in Shared."""
 
 
-class LeaderWorkerSetArgs(Declaration):
-    """A LeaderWorkerSet: ``replicas`` groups, each of one leader and ``size - 1`` workers."""
+class WorkloadArgs(Declaration):
+    """What every workload of LWS has: an identity, and the cluster that it is meant for."""
 
     name: DnsLabel
     """Name of the object; the names of pods and of their DNS entries start with it."""
@@ -181,6 +167,20 @@ class LeaderWorkerSetArgs(Declaration):
     """Labels of the object. Default none."""
     annotations: Mapping[str, str] = {}
     """Annotations of the object. Default none."""
+    lws_version: VersionText = DEFAULT_LWS_VERSION
+    """Version of LWS in the cluster; what it does not know yet is a problem. Default: the one of the pin table."""
+    kubernetes_version: VersionText = DEFAULT_KUBERNETES_VERSION
+    """Version of Kubernetes. Default: the one of the pin table."""
+
+    @property
+    def target(self) -> Target:
+        """The cluster that the object is meant for, as rules look at it."""
+        return Target(lws=major_and_minor(self.lws_version), kubernetes=major_and_minor(self.kubernetes_version))
+
+
+class LeaderWorkerSetArgs(WorkloadArgs):
+    """A LeaderWorkerSet: ``replicas`` groups, each of one leader and ``size - 1`` workers."""
+
     exclusive_topology: LabelKey | None = None
     """Node label of which one group takes one value for itself. Default none."""
     subgroup_exclusive_topology: LabelKey | None = None
@@ -194,29 +194,3 @@ class LeaderWorkerSetArgs(Declaration):
     """How long an update waits, in minutes. Default 60: a model of several hundred GB needs most of it."""
     scaled_elsewhere: bool = False
     """Whether an autoscaler owns ``replicas``, so that updates leave it alone. Default false."""
-    lws_version: VersionText = DEFAULT_LWS_VERSION
-    """Version of LWS in the cluster; what it does not know yet is a problem. Default: the one of the pin table."""
-    kubernetes_version: VersionText = DEFAULT_KUBERNETES_VERSION
-    """Version of Kubernetes. Default: the one of the pin table."""
-
-    @property
-    def target(self) -> Target:
-        """The cluster that the object is meant for, as rules look at it."""
-        return Target(lws=major_and_minor(self.lws_version), kubernetes=major_and_minor(self.kubernetes_version))
-
-
-def longest_name(replicas: int, size: int, surge: int) -> int:
-    """Return the longest name with which LWS can make the pods of every group.
-
-    The worker StatefulSet is called ``<name>-<group>`` and its label ``controller-revision-hash`` adds ``-`` and up to
-    ten characters, 63 in all. https://github.com/kubernetes-sigs/lws/issues/410
-
-    Args:
-        replicas: Number of groups.
-        size: Pods of one group.
-        surge: Groups on top during a rollout.
-    """
-    if size == 1:
-        return 52
-    highest_index = max(replicas + surge - 1, 0)
-    return 51 - len(str(highest_index))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -95,25 +96,43 @@ class TestedProject(Project):
         self.stack_file.write_text(yaml.safe_dump(document))
 
 
-def lab_command(*arguments: str) -> str:
+def lab_command(*arguments: str, **environment: str) -> str:
     """Run a command of the lab that must succeed."""
     ended = subprocess.run(
-        [sys.executable, "-m", "lab", *arguments], cwd=PROJECT, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "lab", *arguments],
+        cwd=PROJECT,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
 
 
-@pytest.fixture(scope="session")
-def lab() -> Iterator[Lab]:
-    """A lab of this run with two fake p5.48xlarge nodes."""
+@contextmanager
+def running(*arguments: str, **environment: str) -> Iterator[Lab]:
+    """Run a lab, brought up with these arguments and variables."""
     name = f"engine-{secrets.token_hex(3)}"
     try:
-        lab_command("up", "--name", name, "--nodes", "p5=p5.48xlarge:1x2")
+        lab_command("up", "--name", name, *arguments, **environment)
         variables = json.loads(lab_command("env", "--name", name, "--format", "json"))
         yield Lab(Layout(lab_folder(name)), os.environ | variables)
     finally:
         lab_command("down", "--name", name)
+
+
+@pytest.fixture(scope="session")
+def lab() -> Iterator[Lab]:
+    """A lab of this run with two fake p5.48xlarge nodes, without a real controller of LeaderWorkerSet."""
+    with running("--nodes", "p5=p5.48xlarge:1x2", LWS_LAB_CONTROLLER="") as lab:
+        yield lab
+
+
+@pytest.fixture(scope="session")
+def another_lab() -> Callable[..., AbstractContextManager[Lab]]:
+    """Run further labs, for tests that need one of another kind."""
+    return running
 
 
 @pytest.fixture
