@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types generated lock golden bench format lab-build lab-up lab-down
+.PHONY: help setup demo test check lint types generated lock docs golden bench format lab-build lab-up lab-down
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -43,6 +43,9 @@ format: setup ## Format the code and mend what a machine can mend
 lock: setup ## Write the pins anew; existing ones stay unless UPGRADE=--upgrade
 	$(BIN)/uv pip compile --quiet --all-extras --universal --no-header --no-annotate --no-emit-index-url \
 	  --python-version 3.11 $(UPGRADE) --output-file constraints.txt pyproject.toml
+
+docs: setup ## Write the generated pages anew
+	$(BIN)/python -m lab.docs
 
 golden: setup ## Write the reviewed files of rendered objects anew
 	REWRITE_GOLDEN=1 $(BIN)/python -m pytest --quiet --durations=0 -m 'not lab' tests

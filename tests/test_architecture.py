@@ -33,7 +33,16 @@ def test_only_the_shell_imports_pulumi(source: Path) -> None:
     assert not pulumi or SHELL.search(relative), f"{relative} imports {pulumi}"
 
 
-@pytest.mark.parametrize("module", ["pulumi_lws", "pulumi_lws.platform.settings", "pulumi_lws.rules.catalogue"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        "pulumi_lws",
+        "pulumi_lws.platform.settings",
+        "pulumi_lws.rules.catalogue",
+        "pulumi_lws.checking.judging",
+        "pulumi_lws.cli.main",
+    ],
+)
 def test_pure_modules_load_without_pulumi(module: str) -> None:
     code = f"import {module}, sys; sys.exit('pulumi' in sys.modules or 'grpc' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -4,11 +4,15 @@ import tomllib
 from importlib import metadata
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from lab import docs
+
 PROJECT = Path(__file__).resolve().parent.parent
 OURSELVES = "pulumi-lws"
+WRITE_DOCS_AGAIN = "run `make docs`"
 WRITE_AGAIN = "run `make lock`"
 
 
@@ -43,3 +47,8 @@ def test_what_is_installed_is_what_is_pinned() -> None:
         if name not in ignored and version != pinned.get(name)
     }
     assert different == {}, WRITE_AGAIN
+
+
+@pytest.mark.parametrize("page", docs.pages(), ids=lambda path: path.name)
+def test_a_generated_page_is_as_the_command_writes_it(page: Path) -> None:
+    assert page.read_text(encoding="utf-8") == docs.pages()[page], WRITE_DOCS_AGAIN

@@ -1,0 +1,5 @@
+"""Lets ``python -m pulumi_lws.cli`` be ``lws``."""
+
+from pulumi_lws.cli.main import app
+
+app(prog_name="lws")

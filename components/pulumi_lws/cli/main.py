@@ -1,0 +1,29 @@
+"""The command ``lws``: a registry of its commands, which load what they need when they run."""
+
+from typing import Annotated
+
+import typer
+
+from pulumi_lws.cli.check import check
+
+app = typer.Typer(
+    name="lws", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
+)
+app.command()(check)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib import metadata  # noqa: PLC0415 - takes as long as all the rest of this module
+
+        typer.echo(metadata.version("pulumi-lws"))
+        raise typer.Exit
+
+
+@app.callback()
+def lws(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Check deployments of LeaderWorkerSets before they reach a cluster."""

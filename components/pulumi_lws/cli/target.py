@@ -1,0 +1,36 @@
+"""Options that say which cluster objects are meant for."""
+
+from collections.abc import Sequence
+
+import typer
+from pydantic import TypeAdapter, ValidationError
+
+from pulumi_lws.declarations import VersionText, major_and_minor
+from pulumi_lws.facts.versions import PINS
+from pulumi_lws.rules.rule import Target, Version
+
+GANGS = ("kueue", "volcano", "kai")
+"""Schedulers of whole groups that rules know."""
+
+
+def target_of(lws_version: str | None, kubernetes_version: str | None, gangs: Sequence[str]) -> Target:
+    """Return the cluster that options name; each list of schedulers may hold several, with commas between.
+
+    Raises:
+        typer.BadParameter: An option is no version, or no scheduler that we know.
+    """
+    names = {name.strip() for part in gangs for name in part.split(",") if name.strip()}
+    if unknown := sorted(names - set(GANGS)):
+        raise typer.BadParameter(f"{', '.join(unknown)}: choose from {', '.join(GANGS)}", param_hint="--with")
+    return Target(
+        lws=_version("--lws-version", lws_version or PINS["lws"].version),
+        kubernetes=_version("--kubernetes-version", kubernetes_version or PINS["kubernetes"].version),
+        gangs=frozenset(names),
+    )
+
+
+def _version(option: str, text: str) -> Version:
+    try:
+        return major_and_minor(TypeAdapter(VersionText).validate_python(text))
+    except (ValidationError, ValueError):
+        raise typer.BadParameter(f"{text}: write a version such as 0.10 or 1.35.4", param_hint=option) from None

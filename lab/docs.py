@@ -1,0 +1,96 @@
+"""Writes the pages, and parts of pages, that are generated: ``python -m lab.docs``."""
+
+import json
+import os
+import re
+from collections.abc import Iterable
+from contextlib import chdir
+from pathlib import Path
+
+from lab.folders import PROJECT
+from pulumi_lws.checking.formats import text
+from pulumi_lws.checking.judging import check
+from pulumi_lws.rules.catalogue import RULES
+from pulumi_lws.rules.rule import Rule, Target
+
+EXAMPLE = "examples/check/glm-5.yaml"
+
+_RULES_PAGE = """\
+# Rules
+
+What `lws check` and the policy pack hold objects to, beside the schemas of the API server. Generated from
+`pulumi_lws/rules/` by `make docs`.
+
+An *error* would be refused, hang or break a running deployment; a *warning* works at a price. A *choice* is not forced
+by LWS or Kubernetes but made by this library: `lws check` and the policy pack hold objects to it, components do not.
+
+{rules}
+
+Rules marked *programs only* judge how a Pulumi program registers objects; `lws check` leaves them out.
+
+## Parameters
+
+Set in the configuration of the policy pack.
+
+{parameters}
+"""
+
+
+def pages() -> dict[Path, str]:
+    """Return every generated page with the text that it should have."""
+    check_page = PROJECT / "docs" / "check.md"
+    return {
+        PROJECT / "docs" / "rules.md": rules_page(RULES),
+        check_page: with_example(check_page.read_text(encoding="utf-8")),
+    }
+
+
+def rules_page(rules: Iterable[Rule]) -> str:
+    """Return the page of all rules."""
+    rules = tuple(rules)
+    return _RULES_PAGE.format(
+        rules=_table(("rule", "what must hold", "why", "fix", "severity", "since"), map(_row, rules)),
+        parameters=_table(
+            ("rule", "parameter", "meaning", "default"),
+            (
+                (f"`{rule.name}`", f"`{name}`", str(parameter.schema.get("description", "")), _shown(parameter.default))
+                for rule in rules
+                for name, parameter in rule.parameters.items()
+            ),
+        ),
+    )
+
+
+def with_example(page: str) -> str:
+    """Return a page with what ``lws check`` says of the example between its marks."""
+    with chdir(PROJECT):
+        said = text.plain(check([EXAMPLE], Target()))
+    block = f"<!-- example -->\n\n    $ lws check {EXAMPLE}\n"
+    block += "".join(f"    {line}".rstrip() + "\n" for line in said.splitlines()) + "\n<!-- end of example -->"
+    return re.sub(r"<!-- example -->.*<!-- end of example -->", lambda _: block, page, flags=re.DOTALL)
+
+
+def main() -> None:
+    """Write every page."""
+    for path, content in pages().items():
+        path.write_text(content, encoding="utf-8")
+        print(os.path.relpath(path))  # noqa: T201 - what a command says
+
+
+def _row(rule: Rule) -> tuple[str, ...]:
+    marks = [mark for mark, holds in (("choice", rule.house), ("programs only", rule.of_programs)) if holds]
+    severity = ", ".join([rule.severity, *marks])
+    return f"`{rule.name}`", rule.title, rule.why, rule.fix, severity, rule.since
+
+
+def _shown(default: object) -> str:
+    return "none" if default in (None, (), []) else f"`{json.dumps(default)}`"
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+
+
+if __name__ == "__main__":
+    main()
