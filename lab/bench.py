@@ -1,6 +1,7 @@
 """Measures the library against a bare program that registers the same objects, pair by pair in one run.
 
-Only the ratio means something: the machine's own speed drifts. ``python -m lab.bench`` prints it.
+Only the ratio means something: the machine's own speed drifts. ``python -m lab.bench`` prints it, and how fast
+``lws check`` is.
 """
 
 import json
@@ -15,7 +16,7 @@ from typing import Any
 import typer
 import yaml
 
-from lab import cli, engine
+from lab import check_speed, cli, engine
 from lab.cluster.layout import Layout
 from lab.errors import LabError
 from lab.folders import PROJECT, lab_folder
@@ -80,6 +81,8 @@ def main() -> None:
     for (with_us, without), ratio in zip(pairs, ratios, strict=True):
         typer.echo(f"pulumi up of the local stack {with_us:.2f} s, bare program {without:.2f} s: {ratio:.2f}")
     typer.echo(f"median ratio {statistics.median(ratios):.2f}, at most {LARGEST_RATIO} wanted")
+    for line in check_speed.measure():
+        typer.echo(line)
 
 
 def bare_objects(platform: PlatformArgs) -> list[dict[str, Any]]:

@@ -38,7 +38,3 @@ def _timed(arguments: tuple[str, ...]) -> float:
     began = time.monotonic()
     subprocess.run([sys.executable, "-m", "pulumi_lws.cli", *arguments], capture_output=True, check=False)
     return time.monotonic() - began
-
-
-if __name__ == "__main__":
-    print("\n".join(measure()))  # noqa: T201 - what a command says
