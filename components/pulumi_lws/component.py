@@ -46,7 +46,7 @@ def raise_problems(problems: list[Problem], subject: str) -> None:
     """
     for problem in problems:
         if problem.severity is Severity.WARNING:
-            pulumi.log.warn(str(problem))
+            pulumi.log.warn(f"{subject}: {problem}")
     if errors := errors_of(problems):
         raise DeclarationError(errors, subject)
 

@@ -6,7 +6,7 @@ import pytest
 
 from pulumi_lws.checking import reading
 from pulumi_lws.checking.reading import read_objects
-from pulumi_lws.checking.report import ReadObject, Unreadable
+from pulumi_lws.checking.report import LeftOut, ReadObject, Unreadable
 
 OBJECT = "kind: A\n"
 
@@ -80,3 +80,20 @@ def test_items_of_a_list_are_objects_of_their_own(tmp_path: Path) -> None:
         ReadObject(str(path), 1, 8, {"kind": "B"}),
         Unreadable(str(path), 1, 9, "line 9: expected a Kubernetes object, found a single value"),
     ]
+
+
+def test_empty_standard_input_is_unreadable_for_the_command_before_it_may_have_failed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"# nothing\n")))
+    [read] = read_objects(["-"])
+    assert isinstance(read, Unreadable)
+    assert read.message == "there is nothing in it; did the command before it fail?"
+
+
+def test_values_of_a_chart_are_left_out_of_a_folder_and_judged_where_they_are_named(tmp_path: Path) -> None:
+    values = tmp_path / "values.yaml"
+    values.write_text("replicas: 2\n")
+    assert list(read_objects([str(tmp_path)])) == [LeftOut(str(values))]
+    [named] = read_objects([str(values)])
+    assert isinstance(named, ReadObject)

@@ -92,3 +92,11 @@ def test_the_headline_counts() -> None:
 def test_a_problem_below_something_keeps_all_but_its_path() -> None:
     assert Problem("a", "1", "2", "Write 2.", rule="r").below("b") == Problem("b.a", "1", "2", "Write 2.", rule="r")
     assert Problem("", "1", "2", "Write 2.").below("b").path == "b"
+
+
+def test_the_text_of_a_strange_value_is_not_asked_for() -> None:
+    class Loud:
+        def __str__(self) -> str:
+            raise RuntimeError("not to be shown")
+
+    assert found_in({"name": Loud()})[0].found == "a value of the type Loud"

@@ -69,7 +69,7 @@ def test_a_breach_is_reported_with_its_fix() -> None:
     assert reported("leader-ready", {"spec": {"leaderWorkerTemplate": {"size": 2.0}}}) == [
         (
             "spec.startupPolicy: found LeaderCreated (the server's default); allowed: LeaderReady,"
-            " for a group of 2 pods. Set spec.startupPolicy to LeaderReady, with a readiness of the leader that does"
+            " for a group of 2 pods. Set startupPolicy to LeaderReady, with a readiness of the leader that does"
             " not need its workers (MultiNodeVllm renders both)."
         )
     ]

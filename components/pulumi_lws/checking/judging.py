@@ -8,7 +8,7 @@ from pulumi_lws.checking.located import written_at
 from pulumi_lws.checking.metadata import label_problems, name_problems
 from pulumi_lws.checking.own import MODELS, is_taken, problems_of_own
 from pulumi_lws.checking.reading import read_objects
-from pulumi_lws.checking.report import SCHEMA_RULE, CheckedObject, ReadObject, Report, Unreadable
+from pulumi_lws.checking.report import SCHEMA_RULE, CheckedObject, LeftOut, ReadObject, Report, Unreadable
 from pulumi_lws.checking.schemas import nearest, schemas_for
 from pulumi_lws.planning.problems import Problem, Severity
 from pulumi_lws.rules.catalogue import RULES
@@ -35,14 +35,18 @@ def check(paths: Sequence[str], target: Target, rules: Sequence[Rule] = RULES_OF
     errors = [replace(item, message=_short(item.message)) for item in read if isinstance(item, Unreadable)]
     subjects = [registered(item.manifest) for item in objects]
     judged = [_judge(item, subject, subjects, target, rules) for item, subject in zip(objects, subjects, strict=True)]
-    return Report(tuple(judged), tuple(errors), tuple(rules), tuple(_notes(target)))
+    left_out = [item for item in read if isinstance(item, LeftOut)]
+    return Report(tuple(judged), tuple(errors), tuple(rules), tuple(_notes(target, left_out)))
 
 
-def _notes(target: Target) -> Iterator[str]:
+def _notes(target: Target, left_out: Sequence[LeftOut]) -> Iterator[str]:
     version = nearest(target.kubernetes)
     if version != target.kubernetes:
         wanted, known = (".".join(map(str, numbers)) for numbers in (target.kubernetes, version))
         yield f"there are no schemas of Kubernetes {wanted}; its own kinds were judged by those of {known}"
+    if left_out:
+        files = ", ".join(dict.fromkeys(item.file for item in left_out))
+        yield f"left out, having neither apiVersion nor kind: {files}"
 
 
 def _judge(
@@ -63,7 +67,8 @@ def _judge(
         *(problem for rule in rules for problem in _judge_rule(rule, subject, others, target)),
     ]
     problems.sort(key=lambda problem: (_ORDER.index(problem.severity), problem.path, problem.rule))
-    return CheckedObject(read, schema, tuple(map(_shortened, problems)))
+    # Two objects around it may be wrong with it in the same words.
+    return CheckedObject(read, schema, tuple(dict.fromkeys(map(_shortened, problems))))
 
 
 def _judge_schema(read: ReadObject, subject: RegisteredObject, target: Target) -> tuple[str, Iterable[Problem]]:

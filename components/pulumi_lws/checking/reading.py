@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 
 from pulumi_lws.checking.documents import BrokenDocument, Document, documents_of
 from pulumi_lws.checking.located import LocatedList, LocatedMapping
-from pulumi_lws.checking.report import STANDARD_INPUT, ReadObject, Unreadable
+from pulumi_lws.checking.report import STANDARD_INPUT, LeftOut, ReadObject, Unreadable
 
 LARGEST_FILE_MIB = 32
 """Larger files are not read; a manifest that an API server takes has at most 3 MiB."""
@@ -17,16 +17,27 @@ ENDINGS = (".yaml", ".yml", ".json")
 """Files of a folder that are read."""
 
 
-def read_objects(paths: Sequence[str]) -> Iterator[ReadObject | Unreadable]:
+Read = ReadObject | Unreadable | LeftOut
+
+
+def read_objects(paths: Sequence[str]) -> Iterator[Read]:
     """Read every object of files, folders and standard input (``-``), each file once."""
     seen: set[str] = set()
     for path in paths:
+        named = path == STANDARD_INPUT or not Path(path).is_dir()
         for file in _files(path):
             if isinstance(file, Unreadable):
                 yield file
             elif (identity := os.path.realpath(file) if file != STANDARD_INPUT else file) not in seen:
                 seen.add(identity)
-                yield from _objects_of(file)
+                yield from (item if named else _left_out(item) for item in _objects_of(file))
+
+
+def _left_out(read: ReadObject | Unreadable) -> Read:
+    """Leave out what stands in a folder and does not even claim to be an object."""
+    if isinstance(read, ReadObject) and not {"apiVersion", "kind"} & read.manifest.keys():
+        return LeftOut(read.file)
+    return read
 
 
 def _files(path: str) -> Iterator[str | Unreadable]:
@@ -54,7 +65,10 @@ def _objects_of(file: str) -> Iterator[ReadObject | Unreadable]:
     except ValueError as error:
         yield Unreadable(file, None, None, str(error))
         return
-    for document in documents_of(text):
+    documents = list(documents_of(text))
+    if file == STANDARD_INPUT and not documents:
+        yield Unreadable(file, None, None, "there is nothing in it; did the command before it fail?")
+    for document in documents:
         if isinstance(document, BrokenDocument):
             yield Unreadable(file, document.index, document.line, document.message)
         else:

@@ -59,6 +59,17 @@ class Unreadable:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """A document of a folder that is no object, such as the values of a chart, or a kustomization.
+
+    Attributes:
+        file: The file as it was found.
+    """
+
+    file: str
+
+
+@dataclass(frozen=True)
 class CheckedObject:
     """An object with what is wrong with it.
 

@@ -30,7 +30,9 @@ def target_of(lws_version: str | None, kubernetes_version: str | None, gangs: Se
 
 
 def _version(option: str, text: str) -> Version:
+    # A cluster says v1.35.4-eks-3025e55 of itself.
+    plain = text.partition("-")[0].partition("+")[0]
     try:
-        return major_and_minor(TypeAdapter(VersionText).validate_python(text))
+        return major_and_minor(TypeAdapter(VersionText).validate_python(plain))
     except (ValidationError, ValueError):
         raise typer.BadParameter(f"{text}: write a version such as 0.10 or 1.35.4", param_hint=option) from None

@@ -210,4 +210,7 @@ def shown(value: Any) -> str:
         return "nothing"
     if isinstance(value, bool):
         return str(value).lower()
-    return repr(value) if isinstance(value, str) else str(value)
+    if isinstance(value, int | float):
+        return str(value)
+    # The text of anything else may be long, secret, or an error: that of an Output of Pulumi is.
+    return repr(value) if isinstance(value, str) else f"a value of the type {type(value).__name__}"

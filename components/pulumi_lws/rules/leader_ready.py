@@ -3,28 +3,27 @@
 from collections.abc import Iterable
 
 from pulumi_lws.planning.problems import Problem, Severity
-from pulumi_lws.rules.rule import LEADER_WORKER_SET, Context, RegisteredObject, Rule, is_kind
-from pulumi_lws.rules.values import UNKNOWN, unseen, value_at, whole_number
+from pulumi_lws.rules.groups import HAS_GROUPS, Groups, about_groups
+from pulumi_lws.rules.rule import Context, Rule
+from pulumi_lws.rules.values import UNKNOWN, Unknown, unseen
 
-_PATH = "spec.startupPolicy"
 _FIX = (
-    "Set spec.startupPolicy to LeaderReady, with a readiness of the leader that does not need its workers"
+    "Set startupPolicy to LeaderReady, with a readiness of the leader that does not need its workers"
     " (MultiNodeVllm renders both)."
 )
 
 
-def _check(subject: RegisteredObject, _context: Context) -> Iterable[Problem]:
+def _check(groups: Groups, _context: Context) -> Iterable[Problem]:
     # The server's own defaults: a missing field breaks the rule as much as a wrong one.
-    size = whole_number(value_at(subject.properties, "spec", "leaderWorkerTemplate", "size"), default=1)
-    policy = value_at(subject.properties, "spec", "startupPolicy", default="LeaderCreated (the server's default)")
-    if size == 1 or policy == "LeaderReady":
+    size, policy = groups.size, groups.at("startupPolicy", default="LeaderCreated (the server's default)")
+    if policy == "LeaderReady":
         return
-    if size is UNKNOWN:
-        yield unseen("spec.leaderWorkerTemplate.size", "whether the group has workers")
-    elif policy is UNKNOWN:
-        yield unseen(_PATH, "whether workers wait for their leader")
-    else:
-        yield Problem(_PATH, str(policy), f"LeaderReady, for a group of {size} pods", _FIX)
+    if isinstance(size, Unknown):
+        yield unseen(groups.template_path("size"), "whether the group has workers")
+    elif size > 1 and policy is UNKNOWN:
+        yield unseen(groups.path_to("startupPolicy"), "whether workers wait for their leader")
+    elif size > 1:
+        yield Problem(groups.path_to("startupPolicy"), str(policy), f"LeaderReady, for a group of {size} pods", _FIX)
 
 
 LEADER_READY = Rule(
@@ -36,7 +35,7 @@ LEADER_READY = Rule(
     ),
     fix=_FIX,
     severity=Severity.ERROR,
-    applies_to=is_kind(LEADER_WORKER_SET),
-    check=_check,
+    applies_to=HAS_GROUPS,
+    check=about_groups(_check),
     house=True,
 )

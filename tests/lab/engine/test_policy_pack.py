@@ -52,7 +52,7 @@ REFUSED = {
         program(startup=""),
         (
             "spec.startupPolicy: found LeaderCreated (the server's default); allowed: LeaderReady,"
-            " for a group of 2 pods. Set spec.startupPolicy to LeaderReady"
+            " for a group of 2 pods. Set startupPolicy to LeaderReady"
         ),
     ),
     "exclusive-topology": (
