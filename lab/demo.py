@@ -1,12 +1,15 @@
 """The demonstration: the local stack on a lab, provisioned by the real engine, read back from the API server."""
 
 import os
+import signal
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import typer
+from filelock import FileLock, Timeout
 
 from lab import engine
 from lab.cluster import client, parts, record
@@ -25,6 +28,9 @@ COLLECTIONS = (
     f"/apis/leaderworkerset.x-k8s.io/v1/namespaces/{NAMESPACE}/leaderworkersets",
 )
 """Where the objects of the stack's namespace are read from."""
+
+_OTHER_DEMO_SECONDS = 300
+_ENGINE_END_SECONDS = 30
 
 _MADE_BY_KUBERNETES = {"kube-root-ca.crt"}
 
@@ -61,14 +67,21 @@ class Made:
 def provision(layout: Layout) -> None:
     """Run ``pulumi up`` of the local stack with the policy pack, output as it comes.
 
+    One demonstration at a time works on a lab; another one waits, and then finds nothing to change.
+
     Raises:
         LabError: The engine reports a failure; it has said which.
     """
-    for arguments in (
-        ["stack", "select", "--create", STACK],
-        ["up", "--yes", "--skip-preview", "--stack", STACK, "--policy-pack", "policies", "--color", "auto"],
-    ):
-        _pulumi(layout, arguments)
+    try:
+        with FileLock(layout.folder / "demo.lock", timeout=_OTHER_DEMO_SECONDS):
+            engine.release_abandoned_locks(layout)
+            _pulumi(layout, ["stack", "select", "--create", STACK])
+            policies = ["--policy-pack", "policies"]
+            _pulumi(layout, ["up", "--yes", "--skip-preview", "--stack", STACK, *policies, "--color", "auto"])
+    except Timeout:
+        raise LabError(
+            f"Another `make demo` has worked on this lab for {_OTHER_DEMO_SECONDS} seconds.", "Wait for it, or end it."
+        ) from None
 
 
 def read_back(layout: Layout) -> list[Made]:
@@ -98,13 +111,20 @@ def show(objects: Sequence[Made], lab: str) -> None:
 
 def _pulumi(layout: Layout, arguments: Sequence[str]) -> None:
     variables = engine.environment(layout, os.environ.get("PATH", ""))
-    program = str(layout.programs / "pulumi")
-    ended = subprocess.run(
-        [program, *arguments, "--non-interactive"], cwd=PROJECT, env=os.environ | variables, check=False
-    )
-    if ended.returncode:
+    command = [str(layout.programs / "pulumi"), *arguments, "--non-interactive"]
+    with subprocess.Popen(command, cwd=PROJECT, env=os.environ | variables) as process:
+        try:
+            code = process.wait()
+        except BaseException:
+            # Asked to end, the engine ends its children and lets go of the stack; killed, it does neither.
+            process.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(_ENGINE_END_SECONDS)
+            process.kill()
+            raise
+    if code:
         raise LabError(
-            f"`pulumi {' '.join(arguments)}` ended with code {ended.returncode}.",
+            f"`pulumi {' '.join(arguments)}` ended with code {code}.",
             "What it said stands above; mend that and run `make demo` again.",
         )
 

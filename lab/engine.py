@@ -4,11 +4,15 @@ A project that runs with these settings sees nothing of the person's own Pulumi,
 """
 
 import errno
+import json
 import os
 import shutil
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+
+import psutil
 
 from lab.cluster.layout import Layout
 from lab.language_host import install
@@ -37,6 +41,17 @@ def prepare(layout: Layout, cli: Obtained, kubernetes_provider: Obtained) -> Non
     plugin = layout.pulumi_home / "plugins" / f"resource-kubernetes-v{kubernetes_provider.version}"
     plugin.mkdir(parents=True, exist_ok=True)
     _place(kubernetes_provider.binaries["pulumi-resource-kubernetes"], plugin)
+
+
+def release_abandoned_locks(layout: Layout) -> None:
+    """Remove locks of stacks whose process is gone: one that was killed leaves its lock, and nobody else asks for it.
+
+    Only for the backend of a lab, which no other machine shares.
+    """
+    for lock in layout.stacks.glob(".pulumi/locks/**/*.json"):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            if not psutil.pid_exists(json.loads(lock.read_text(encoding="utf-8"))["pid"]):
+                lock.unlink()
 
 
 def environment(layout: Layout, path: str) -> dict[str, str]:

@@ -1,5 +1,7 @@
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
@@ -285,7 +287,7 @@ def test_rules_about_pulumi_programs_do_not_judge_files() -> None:
 
 def test_long_text_is_cut_and_problems_are_bounded(judged: Judged) -> None:
     [checked] = judged(f"apiVersion: v1\nkind: Service\nmetadata: {{name: {'x' * 10_000}}}\n")
-    assert [len(problem.found) for problem in checked.problems] == [501]
+    assert [len(problem.found) for problem in checked.problems] == [203]
     wrong = ", ".join(f"a{number}: 1" for number in range(1000))
     [checked] = judged(f"apiVersion: v1\nkind: Service\nmetadata: {{name: a}}\nspec: {{selector: {{{wrong}}}}}\n")
     assert len(checked.problems) == 100
@@ -297,3 +299,16 @@ def test_missing_schemas_are_noted(write_manifest: WriteManifest) -> None:
     assert check([file], Target(kubernetes=(1, 20)), ()).notes == (
         "there are no schemas of Kubernetes 1.20; its own kinds were judged by those of 1.25",
     )
+
+
+@pytest.mark.parametrize(("kind", "refused"), [("LeaderWorkerSet", False), ("DisaggregatedSet", True)])
+def test_a_fraction_of_a_cpu_is_taken_where_a_webhook_rewrites_it(tmp_path: Path, kind: str, refused: bool) -> None:
+    container = {"name": "a", "image": "b:1", "resources": {"limits": {"cpu": 0.5}}}
+    spec: dict[str, Any] = {"leaderWorkerTemplate": {"workerTemplate": {"spec": {"containers": [container]}}}}
+    if kind == "DisaggregatedSet":
+        spec = {"roles": [{"name": name, "spec": spec} for name in ("prefill", "decode")]}
+    api_version = f"{kind.lower()}.x-k8s.io/v1"
+    file = tmp_path / "one.json"
+    file.write_text(json.dumps({"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}, "spec": spec}))
+    [judged] = check([str(file)], Target()).objects
+    assert any(problem.path.endswith("limits.cpu") and problem.refused for problem in judged.problems) is refused

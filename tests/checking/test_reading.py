@@ -1,4 +1,5 @@
 import io
+import os
 import sys
 from pathlib import Path
 
@@ -97,3 +98,16 @@ def test_values_of_a_chart_are_left_out_of_a_folder_and_judged_where_they_are_na
     assert list(read_objects([str(tmp_path)])) == [LeftOut(str(values))]
     [named] = read_objects([str(values)])
     assert isinstance(named, ReadObject)
+
+
+def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    [read] = read_objects([str(tmp_path)])
+    assert isinstance(read, Unreadable)
+
+
+def test_closed_standard_input_is_unreadable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    [read] = read_objects(["-"])
+    assert isinstance(read, Unreadable)
+    assert read.message == "it is closed"

@@ -130,3 +130,13 @@ def test_a_name_that_the_terminal_cannot_show_is_spelt_out() -> None:
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (1, "")
     assert "Service \\U0001f600\n" in ended.stdout
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no disk that is always full")
+def test_a_report_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "one.yaml"
+    file.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+    command = [sys.executable, "-m", "pulumi_lws.cli", "check", str(file)]
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (2, "The report cannot be written: No space left on device.\n")

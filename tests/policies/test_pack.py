@@ -118,6 +118,19 @@ def test_a_rule_that_looks_around_judges_the_whole_stack_and_names_the_object() 
     assert reports == [("svc", "metadata.name: found llm, the name of a LeaderWorkerSet of the same namespace")]
 
 
+def test_a_rule_that_looks_around_blocks_nothing_that_it_cannot_see() -> None:
+    metadata = {"name": UNKNOWN_STRING_VALUE, "namespace": "models"}
+    service = a_resource("kubernetes:core/v1:Service", {"metadata": metadata}, "svc")
+    groups = a_resource(LWS, {"metadata": {"name": "llm", "namespace": "models"}, "spec": {}}, "lws")
+    policy = PACK["shadowing-service"]
+    assert isinstance(policy, StackValidationPolicy)
+
+    def report(message: str, _urn: str | None = None) -> None:
+        raise AssertionError(message)
+
+    policy.validate(StackValidationArgs([service, groups], {}, {}), report)
+
+
 def a_resource(type_token: str, properties: dict[str, Any], urn: str) -> PolicyResource:
     options = PolicyResourceOptions(False, [], None, [], PolicyCustomTimeouts(0, 0, 0), [], "")
     return PolicyResource(type_token, unknown_checking_proxy(properties), urn, urn, options, None, None, [], {})

@@ -54,7 +54,9 @@ def problems_of_own(subject: RegisteredObject, target: Target) -> Iterator[Probl
         yield from problems_of(error, model)
     # A pod template has the fields of the Kubernetes that LWS was made with, whatever the cluster's is.
     release = max((known for known in KUBERNETES_OF_LWS if known <= target.lws), default=min(KUBERNETES_OF_LWS))
-    published = schemas_for(KUBERNETES_OF_LWS[release], in_custom=True)
+    # The webhook that completes LeaderWorkerSets writes cpu: 0.5 as 500m before the schema looks.
+    completed = subject.kind == LEADER_WORKER_SET
+    published = schemas_for(KUBERNETES_OF_LWS[release], in_custom=True, fractions=completed)
     for path, value, definition in [("metadata", manifest.get("metadata"), METADATA), *_embedded(subject)]:
         if isinstance(value, Mapping):
             yield from published.problems(value, definition, path)
@@ -72,6 +74,7 @@ def is_taken(problem: Problem, subject: RegisteredObject, target: Target) -> boo
         filled_in = {
             "spec.networkConfig.subdomainPolicy": "nothing",
             "spec.leaderWorkerTemplate.restartPolicy": "''",
+            "spec.rolloutStrategy.type": "''",
         }
         return filled_in.get(problem.path) == problem.found
     if problem.path.endswith((".leaderTemplate.spec", ".workerTemplate.spec")):

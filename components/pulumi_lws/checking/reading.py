@@ -49,7 +49,9 @@ def _files(path: str) -> Iterator[str | Unreadable]:
     failed: list[OSError] = []
     for folder, folders, names in os.walk(path, onerror=failed.append):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(folder) / name for name in names if name.endswith(ENDINGS)]
+        files = (Path(folder) / name for name in names if name.endswith(ENDINGS))
+        # A pipe that nobody writes to would never end.
+        found += [file for file in files if not file.is_fifo()]
     yield from (Unreadable(str(error.filename), None, None, _reason(error)) for error in failed)
     if not found and not failed:
         yield Unreadable(path, None, None, f"the folder has no {', '.join(f'*{ending}' for ending in ENDINGS)}")
@@ -77,6 +79,8 @@ def _objects_of(file: str) -> Iterator[ReadObject | Unreadable]:
 
 def _text_of(file: str) -> str:
     if file == STANDARD_INPUT:
+        if sys.stdin is None:  # Python starts so where it is closed
+            raise ValueError("it is closed")
         content = _bounded(sys.stdin.buffer)
     else:
         with Path(file).open("rb") as opened:

@@ -63,16 +63,17 @@ class Schemas:
         version: The version.
         in_custom: Whether they judge parts of custom resources, where the server is stricter: lists hold to their keys
             and have no null in them, quantities are whole numbers or text.
+        fractions: Whether a quantity may be a fraction there all the same, since a webhook rewrites it first.
     """
 
-    def __init__(self, version: Version, *, in_custom: bool = False) -> None:
+    def __init__(self, version: Version, *, in_custom: bool = False, fractions: bool = False) -> None:
         self.version = version
         self.in_custom = in_custom
         path = published_versions()[version] / "_definitions.json"
         everything = json.loads(path.read_bytes(), object_hook=_strict if in_custom else _with_bounds)
         self._definitions: dict[str, Any] = everything["$defs"]
         self._definitions |= _SHARPENED
-        if in_custom:
+        if in_custom and not fractions:
             whole = {"type": ["integer", "string", "null"], **_BOUNDS["int64"]}
             self._definitions[_QUANTITY] = {**_SHARPENED[_QUANTITY], **whole}
         self._registry = jsonschema_rs.Registry([(_EVERYTHING, everything)])
@@ -169,14 +170,14 @@ def nearest(version: Version) -> Version:
     return max((known for known in versions if known <= version), default=versions[0])
 
 
-def schemas_for(version: Version, *, in_custom: bool = False) -> Schemas:
+def schemas_for(version: Version, *, in_custom: bool = False, fractions: bool = False) -> Schemas:
     """Return the schemas of a version of Kubernetes, or of the nearest older one; each set is loaded once."""
-    return _schemas(nearest(version), in_custom)
+    return _schemas(nearest(version), in_custom, fractions)
 
 
 @functools.cache
-def _schemas(version: Version, in_custom: bool) -> Schemas:
-    return Schemas(version, in_custom=in_custom)
+def _schemas(version: Version, in_custom: bool, fractions: bool) -> Schemas:
+    return Schemas(version, in_custom=in_custom, fractions=fractions)
 
 
 class _DistinctItems:

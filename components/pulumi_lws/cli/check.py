@@ -55,5 +55,15 @@ def check(
     from pulumi_lws.planning.problems import Severity  # noqa: PLC0415
 
     report = check_paths(paths, target_of(lws_version, kubernetes_version, gangs or []))
-    write(report, form, sys.stdout)
+    try:
+        write(report, form, sys.stdout)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise  # whoever read it has seen enough
+    except (OSError, AttributeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is closed"
+        # Python would try once more to write what is left.
+        sys.stdout = None
+        typer.echo(f"The report cannot be written: {reason}.", err=True)
+        raise typer.Exit(2) from None
     raise typer.Exit(report.exit_code(Severity(fail_on)))

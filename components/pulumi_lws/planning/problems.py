@@ -200,17 +200,25 @@ def _allowed_by_schema(model: type[BaseModel], location: Sequence[int | str]) ->
     return "a value"
 
 
+_LONGEST_TEXT = 200
+
+
 def shown(value: Any) -> str:
     """Show a value shortly. A mapping or list is named by its shape: it may hold a secret, and is too long anyway."""
-    if isinstance(value, Mapping):
-        return "a mapping with " + (", ".join(map(str, value)) or "no fields")
-    if isinstance(value, list | tuple):
-        return f"a list of {len(value)}"
-    if value is None:
-        return "nothing"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int | float):
-        return str(value)
-    # The text of anything else may be long, secret, or an error: that of an Output of Pulumi is.
-    return repr(value) if isinstance(value, str) else f"a value of the type {type(value).__name__}"
+    match value:
+        case None:
+            text = "nothing"
+        case bool():
+            text = str(value).lower()
+        case int() | float():
+            text = str(value)
+        case str():
+            text = repr(value if len(value) <= _LONGEST_TEXT else f"{value[:_LONGEST_TEXT]}…")
+        case list() | tuple():
+            text = f"a list of {len(value)}"
+        case Mapping():
+            text = "a mapping with " + (", ".join(map(str, value)) or "no fields")
+        case _:
+            # Its own text may be long, secret, or an error: that of an Output of Pulumi is.
+            text = f"a value of the type {type(value).__name__}"
+    return text

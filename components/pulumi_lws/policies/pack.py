@@ -1,6 +1,7 @@
 """The rules as a CrossGuard policy pack, for any Pulumi program."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from pulumi_policy import (
@@ -16,7 +17,7 @@ from pulumi_policy import (
 )
 from pulumi_policy.proxy import UnknownValueError
 
-from pulumi_lws.planning.problems import Severity
+from pulumi_lws.planning.problems import Problem, Severity
 from pulumi_lws.rules.catalogue import RULES
 from pulumi_lws.rules.rule import RegisteredObject, Rule, Target
 from pulumi_lws.rules.values import UNKNOWN
@@ -56,8 +57,8 @@ def _plain_item(container: Any, key: Any) -> Any:
 
 def _policy(rule: Rule) -> ResourceValidationPolicy:
     def validate(args: ResourceValidationArgs, report: Callable[..., None]) -> None:
-        for problem in rule.problems(_subject(args), Target(), plain(args.get_config())):
-            if problem.severity is not Severity.UNSEEN:
+        if rule.applies_to(_outline(args)):
+            for problem in _seen(rule.problems(_subject(args), Target(), plain(args.get_config()))):
                 report(str(problem))
 
     return ResourceValidationPolicy(
@@ -73,7 +74,7 @@ def _stack_policy(rule: Rule) -> StackValidationPolicy:
     def validate(args: StackValidationArgs, report: Callable[..., None]) -> None:
         subjects = {resource.urn: _subject(resource) for resource in args.resources}
         for urn, subject in subjects.items():
-            for problem in rule.problems(subject, Target(), plain(args.get_config()), list(subjects.values())):
+            for problem in _seen(rule.problems(subject, Target(), plain(args.get_config()), list(subjects.values()))):
                 report(str(problem), urn)
 
     return StackValidationPolicy(
@@ -83,6 +84,11 @@ def _stack_policy(rule: Rule) -> StackValidationPolicy:
         enforcement_level=_LEVELS[rule.severity],
         config_schema=_schema(rule),
     )
+
+
+def _seen(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Leave out what could not be judged: another policy says so, and that blocks nothing."""
+    return (problem for problem in problems if problem.severity is not Severity.UNSEEN)
 
 
 def _description(rule: Rule) -> str:
@@ -97,8 +103,9 @@ def _schema(rule: Rule) -> PolicyConfigSchema:
 
 def _unseen_policy() -> ResourceValidationPolicy:
     def validate(args: ResourceValidationArgs, report: Callable[..., None]) -> None:
-        subject = _subject(args)
-        for rule in RULES:
+        governing = [rule for rule in RULES if rule.applies_to(_outline(args))]
+        subject = _subject(args) if governing else _outline(args)
+        for rule in governing:
             for problem in rule.problems(subject, Target()):
                 if problem.severity is Severity.UNSEEN:
                     report(f"{rule.name} could not judge {problem}")
@@ -111,10 +118,10 @@ def _unseen_policy() -> ResourceValidationPolicy:
     )
 
 
+def _outline(args: ResourceValidationArgs | PolicyResource) -> RegisteredObject:
+    """Return a resource without its properties. It costs next to nothing, and tells which rules have a say."""
+    return RegisteredObject(args.resource_type, {}, args.name, args.provider.name if args.provider else "")
+
+
 def _subject(args: ResourceValidationArgs | PolicyResource) -> RegisteredObject:
-    return RegisteredObject(
-        type=args.resource_type,
-        properties=plain(args.props),
-        name=args.name,
-        provider_name=args.provider.name if args.provider else "",
-    )
+    return replace(_outline(args), properties=plain(args.props))

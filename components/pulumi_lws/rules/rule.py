@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from pulumi_lws.planning.problems import Problem, Severity
@@ -54,7 +55,7 @@ class RegisteredObject:
     name: str = ""
     provider_name: str = ""
 
-    @property
+    @cached_property
     def kind(self) -> str:
         """Kind of a Kubernetes object with its group, such as ``core/Service``; empty for anything else."""
         package, _, rest = self.type.partition(":")

@@ -12,8 +12,14 @@ _PATH = "enableServerSideApply"
 _FIX = "Make one explicit kubernetes.Provider with enable_server_side_apply=True and pass it to every object."
 
 
+_COMPONENTS = {"helm.sh/Chart", "yaml/ConfigGroup", "yaml/ConfigFile", "kustomize/Directory"}
+"""Components of the package. They have no provider themselves; the objects below them do, and are judged."""
+
+
 def _applies(subject: RegisteredObject) -> bool:
-    return (subject.type == _PROVIDER and not _is_default(subject.name)) or subject.type.startswith("kubernetes:")
+    if subject.type == _PROVIDER:
+        return not _is_default(subject.name)
+    return subject.type.startswith("kubernetes:") and subject.kind not in _COMPONENTS
 
 
 def _is_default(provider_name: str) -> bool:

@@ -1,5 +1,7 @@
+import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -90,3 +92,19 @@ def test_the_shell_lines_survive_eval_whatever_the_folder_is_called(layout: Layo
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION",
         "PULUMI_ERROR_OUTPUT_STRING",
     }
+
+
+def test_only_locks_of_processes_that_are_gone_are_released(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    locks = layout.stacks / ".pulumi" / "locks" / "organization"
+    locks.mkdir(parents=True)
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        ended.wait()
+    for name, text in {
+        "ours": json.dumps({"pid": os.getpid()}),
+        "abandoned": json.dumps({"pid": ended.pid}),
+        "strange": "[]",
+    }.items():
+        (locks / f"{name}.json").write_text(text)
+    engine.release_abandoned_locks(layout)
+    assert sorted(path.stem for path in locks.iterdir()) == ["ours", "strange"]

@@ -123,3 +123,27 @@ kubernetes.core.v1.ConfigMap(
     printed = project(text).succeeds("preview", *POLICIES)
     assert "mandatory" not in printed
     assert "advisory" not in printed
+
+
+def test_a_chart_of_an_explicit_provider_passes_and_its_objects_are_judged(project: MakeProject) -> None:
+    one = project("""
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+provider = kubernetes.Provider("cluster", enable_server_side_apply=True)
+kubernetes.helm.v4.Chart("groups", chart="./chart", opts=pulumi.ResourceOptions(provider=provider))
+""")
+    templates = one.folder / "chart" / "templates"
+    templates.mkdir(parents=True)
+    (templates.parent / "Chart.yaml").write_text("apiVersion: v2\nname: groups\nversion: 0.1.0\n")
+    settings = templates / "settings.yaml"
+    settings.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {a: b}\n")
+    assert "mandatory" not in one.succeeds("preview", *POLICIES)
+    pod = "{spec: {containers: [{name: main, image: 'example.com/main:1'}]}}"
+    settings.write_text(
+        "apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: {name: llm}\n"
+        f"spec: {{leaderWorkerTemplate: {{size: 2, workerTemplate: {pod}}}}}\n"
+    )
+    printed = one.fails("preview", *POLICIES)
+    assert "leader-ready" in printed
+    assert "server-side-apply" not in printed

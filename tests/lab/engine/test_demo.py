@@ -1,0 +1,67 @@
+"""The demonstration, cut off and run twice."""
+
+import os
+import secrets
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from lab.cluster import control_plane
+from lab.cluster.layout import Layout
+from lab.folders import PROJECT, lab_folder
+
+pytestmark = pytest.mark.lab
+
+SHOWN = "LeaderWorkerSet  glm-5 "
+
+
+@pytest.fixture
+def name() -> Iterator[str]:
+    """The name of a lab that is taken down at the end."""
+    name = f"demo-{secrets.token_hex(3)}"
+    yield name
+    control_plane.down(Layout(lab_folder(name)), keep=False)
+
+
+def start(name: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "lab", "demo", "--name", name],
+        cwd=PROJECT,
+        env=os.environ | {"LWS_LAB_CONTROLLER": ""},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        process_group=0,
+    )
+
+
+def end(process: "subprocess.Popen[str]") -> str:
+    printed, _ = process.communicate(timeout=300)
+    return printed
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_demonstration_that_was_cut_off_is_run_again(
+    name: str, number: signal.Signals, wait_until: Callable[[Callable[[], bool]], None]
+) -> None:
+    first = start(name)
+    locks = Layout(lab_folder(name)).stacks
+    wait_until(lambda: any(locks.glob(".pulumi/locks/**/*.json")))
+    os.killpg(first.pid, number)
+    end(first)
+    again = start(name)
+    printed = end(again)
+    assert again.returncode == 0, printed
+    assert SHOWN in printed
+
+
+def test_two_demonstrations_at_once_both_succeed(name: str) -> None:
+    both: list[Any] = [start(name), start(name)]
+    for process in both:
+        printed = end(process)
+        assert process.returncode == 0, printed
+        assert SHOWN in printed
