@@ -54,3 +54,6 @@ if __name__ == "__main__":
         run(sys.argv[1:])
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    finally:
+        # The code has ended. To be asked to end while Python clears up would only show a traceback.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)

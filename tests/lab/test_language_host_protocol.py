@@ -350,6 +350,20 @@ def test_a_program_that_ignores_ctrl_c_is_killed(host: Host) -> None:
     assert host.children() == []
 
 
+def test_a_program_that_is_interrupted_while_it_clears_up_says_nothing(host: Host) -> None:
+    program = """
+import pathlib, threading, time
+pathlib.Path("ended").touch()
+threading.Thread(target=time.sleep, args=(1.5,)).start()
+"""
+    call = host.calls.Run.future(host.request(program), timeout=PATIENCE)
+    wait_until((host.root / "ended").exists)
+    time.sleep(0.7)  # what the SDK does after the program's own code
+    host.calls.Cancel(empty_pb2.Empty(), timeout=PATIENCE)
+    call.result()
+    assert host.end() == ""
+
+
 def test_the_host_ends_when_the_engine_is_gone(executable: Path) -> None:
     with subprocess.Popen(
         ["sh", "-c", '"$0" no-address & wait', executable], stdout=subprocess.PIPE, text=True
