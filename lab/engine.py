@@ -50,8 +50,16 @@ def release_abandoned_locks(layout: Layout) -> None:
     """
     for lock in layout.stacks.glob(".pulumi/locks/**/*.json"):
         with suppress(OSError, ValueError, KeyError, TypeError):
-            if not psutil.pid_exists(json.loads(lock.read_text(encoding="utf-8"))["pid"]):
+            if not _lives(json.loads(lock.read_text(encoding="utf-8"))["pid"]):
                 lock.unlink()
+
+
+def _lives(process_id: int) -> bool:
+    try:
+        # A process that was killed stays in the table until its parent collects it, which can take a while.
+        return bool(psutil.Process(process_id).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def environment(layout: Layout, path: str) -> dict[str, str]:

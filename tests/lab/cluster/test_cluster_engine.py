@@ -100,11 +100,14 @@ def test_only_locks_of_processes_that_are_gone_are_released(tmp_path: Path) -> N
     locks.mkdir(parents=True)
     with subprocess.Popen([sys.executable, "-c", ""]) as ended:
         ended.wait()
-    for name, text in {
-        "ours": json.dumps({"pid": os.getpid()}),
-        "abandoned": json.dumps({"pid": ended.pid}),
-        "strange": "[]",
-    }.items():
-        (locks / f"{name}.json").write_text(text)
-    engine.release_abandoned_locks(layout)
+    with subprocess.Popen([sys.executable, "-c", ""]) as uncollected:
+        os.waitid(os.P_PID, uncollected.pid, os.WEXITED | os.WNOWAIT)
+        for name, text in {
+            "ours": json.dumps({"pid": os.getpid()}),
+            "abandoned": json.dumps({"pid": ended.pid}),
+            "killed": json.dumps({"pid": uncollected.pid}),
+            "strange": "[]",
+        }.items():
+            (locks / f"{name}.json").write_text(text)
+        engine.release_abandoned_locks(layout)
     assert sorted(path.stem for path in locks.iterdir()) == ["ours", "strange"]
