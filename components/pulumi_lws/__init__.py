@@ -26,6 +26,14 @@ if TYPE_CHECKING:
         RoleScaling,
         RoleSpec,
     )
+    from pulumi_lws.workloads.pods import (
+        Container,
+        ContainerPort,
+        EnvironmentVariable,
+        PodSpec,
+        Resources,
+        VolumeMount,
+    )
     from pulumi_lws.workloads.settings import (
         LeaderWorkerSetArgs,
         LeaderWorkerSetSpec,
@@ -40,10 +48,13 @@ if TYPE_CHECKING:
     )
 
 _MODULES = {
+    "Container": "workloads.pods",
+    "ContainerPort": "workloads.pods",
     "DeclarationError": "component",
     "DisaggregatedSet": "workloads.component",
     "DisaggregatedSetArgs": "workloads.disaggregated_set",
     "DisaggregatedSetSpec": "workloads.disaggregated_set",
+    "EnvironmentVariable": "workloads.pods",
     "ExistingCluster": "cluster.settings",
     "GpuPool": "nodes.settings",
     "LeaderWorkerSet": "workloads.component",
@@ -58,8 +69,10 @@ _MODULES = {
     "PlacementPolicy": "workloads.disaggregated_set",
     "Platform": "platform.component",
     "PlatformArgs": "platform.settings",
+    "PodSpec": "workloads.pods",
     "PodTemplate": "workloads.settings",
     "Problem": "planning.problems",
+    "Resources": "workloads.pods",
     "Role": "workloads.disaggregated_set",
     "RoleMetadata": "workloads.disaggregated_set",
     "RoleRolloutStrategy": "workloads.disaggregated_set",
@@ -70,14 +83,18 @@ _MODULES = {
     "Severity": "planning.problems",
     "SubGroupPolicy": "workloads.settings",
     "TemplateMetadata": "workloads.settings",
+    "VolumeMount": "workloads.pods",
     "VolumeRetention": "workloads.settings",
 }
 
 __all__ = [
+    "Container",
+    "ContainerPort",
     "DeclarationError",
     "DisaggregatedSet",
     "DisaggregatedSetArgs",
     "DisaggregatedSetSpec",
+    "EnvironmentVariable",
     "ExistingCluster",
     "GpuPool",
     "LeaderWorkerSet",
@@ -92,8 +109,10 @@ __all__ = [
     "PlacementPolicy",
     "Platform",
     "PlatformArgs",
+    "PodSpec",
     "PodTemplate",
     "Problem",
+    "Resources",
     "Role",
     "RoleMetadata",
     "RoleRolloutStrategy",
@@ -104,6 +123,7 @@ __all__ = [
     "Severity",
     "SubGroupPolicy",
     "TemplateMetadata",
+    "VolumeMount",
     "VolumeRetention",
 ]
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BeforeValidator
 
 from pulumi_lws.declarations import (
     NULLS_ABSENT,
@@ -26,6 +26,7 @@ from pulumi_lws.declarations import (
 from pulumi_lws.facts.versions import PINS
 from pulumi_lws.planning.problems import invalid
 from pulumi_lws.rules.rule import Target
+from pulumi_lws.workloads.pods import PodSpec
 
 DEFAULT_LWS_VERSION = PINS["lws"].version
 DEFAULT_KUBERNETES_VERSION = PINS["kubernetes"].version
@@ -82,13 +83,18 @@ class TemplateMetadata(UpstreamDeclaration):
     """Finalizers of the pods. Default none."""
 
 
+def _as_mapping(spec: Any) -> Any:
+    return spec.as_mapping() if isinstance(spec, PodSpec) else spec
+
+
 class PodTemplate(UpstreamDeclaration):
     """A pod template: metadata, and any valid pod spec as the Kubernetes API has it."""
 
     metadata: TemplateMetadata = TemplateMetadata()
     """Labels and annotations that the pods get. Default none."""
-    spec: Mapping[str, Any]
-    """The pod spec; ``containers`` is required. Judged by the published schema of Kubernetes, not here."""
+    spec: Annotated[Mapping[str, Any], BeforeValidator(_as_mapping)]
+    """The pod spec: a mapping as the Kubernetes API has it, or a ``PodSpec``. A mapping is judged by the published
+    schema of Kubernetes, not here."""
 
 
 class SubGroupPolicy(UpstreamDeclaration):
