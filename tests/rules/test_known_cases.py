@@ -12,7 +12,8 @@ import pytest
 from pydantic import ValidationError
 
 from pulumi_lws.planning.problems import Severity
-from pulumi_lws.rules.judging import judge, judge_together, registered
+from pulumi_lws.rules.catalogue import RULES
+from pulumi_lws.rules.judging import judge, registered
 from pulumi_lws.rules.rule import Target
 from pulumi_lws.workloads.manifests import leader_worker_set
 from pulumi_lws.workloads.settings import LeaderWorkerSetArgs
@@ -189,7 +190,8 @@ def test_19_a_service_named_like_the_groups() -> None:
     groups = registered(leader_worker_set(LeaderWorkerSetArgs.model_validate(Case([]).declaration)))
     found = [
         problem
-        for problem in judge_together(service, [service, groups], Target())
+        for rule in RULES
+        for problem in rule.problems(service, Target(), others=[service, groups])
         if problem.rule != "server-side-apply"
     ]
     assert [(problem.rule, problem.severity) for problem in found] == [("shadowing-service", ERROR)]

@@ -72,10 +72,11 @@ def _policy(rule: Rule) -> ResourceValidationPolicy:
 
 def _stack_policy(rule: Rule) -> StackValidationPolicy:
     def validate(args: StackValidationArgs, report: Callable[..., None]) -> None:
-        subjects = {resource.urn: _subject(resource) for resource in args.resources}
-        for urn, subject in subjects.items():
-            for problem in _seen(rule.problems(subject, Target(), plain(args.get_config()), list(subjects.values()))):
-                report(str(problem), urn)
+        subjects = [_subject(resource) for resource in args.resources]
+        config = plain(args.get_config())
+        for resource, subject in zip(args.resources, subjects, strict=True):
+            for problem in _seen(rule.problems(subject, Target(), config, subjects)):
+                report(str(problem), resource.urn)
 
     return StackValidationPolicy(
         name=rule.name,

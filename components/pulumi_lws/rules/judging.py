@@ -1,6 +1,6 @@
 """Holding an object to the rules that are true of it whoever applies it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from pulumi_lws.planning.problems import Problem
@@ -15,18 +15,12 @@ def registered(manifest: Mapping[str, Any]) -> RegisteredObject:
     return RegisteredObject(f"kubernetes:{group}:{manifest.get('kind', '')}", manifest)
 
 
-def judge(manifest: Mapping[str, Any], target: Target, *, house: bool = False) -> list[Problem]:
-    """Return what is wrong with a single object.
+def judge(manifest: Mapping[str, Any], target: Target) -> list[Problem]:
+    """Return what is wrong with a single object; the library's own choices are left to policies.
 
     Args:
         manifest: The object.
         target: The cluster that it is meant for.
-        house: Whether the library's own choices count too, which components leave to policies.
     """
     subject = registered(manifest)
-    return [problem for rule in RULES if house or not rule.house for problem in rule.problems(subject, target)]
-
-
-def judge_together(subject: RegisteredObject, others: Sequence[RegisteredObject], target: Target) -> list[Problem]:
-    """Return everything that is wrong with an object among others: house rules, and what needs a look around."""
-    return [problem for rule in RULES for problem in rule.problems(subject, target, others=others)]
+    return [problem for rule in RULES if not rule.house for problem in rule.problems(subject, target)]

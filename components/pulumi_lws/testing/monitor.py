@@ -1,6 +1,5 @@
 """Run a Pulumi program without an engine, and see what it registers: for our tests and those of teams that use us."""
 
-import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -38,7 +37,7 @@ def record(program: Callable[[], None], *, preview: bool = False) -> list[Regist
     """
     registrations: list[Registration] = []
     pulumi.runtime.set_mocks(_Recorder(registrations), "project", "stack", preview)
-    pulumi.runtime.test(functools.partial(program))()  # type: ignore[no-untyped-call]  # the SDK leaves it untyped
+    pulumi.runtime.test(program)()  # type: ignore[no-untyped-call]  # the SDK leaves it untyped
     return registrations
 
 
