@@ -30,25 +30,29 @@ class _Plain(yaml.SafeDumper):
 
 @dataclass(frozen=True)
 class Golden:
-    """Reviewed files, one per object: ``<scenario>/<kind>-<name>.yaml``."""
+    """Reviewed files, a folder for each scenario."""
 
     folder: Path
     rewrite: bool
 
     def compare(self, scenario: str, objects: Sequence[Mapping[str, Any]]) -> None:
-        """Compare the objects of a scenario with its files, all of them and no others."""
+        """Compare the objects of a scenario with its files, ``<kind>-<name>.yaml``."""
         rendered = {
             f"{o['kind'].lower()}-{o['metadata']['name']}.yaml": yaml.dump(o, sort_keys=False, width=120, Dumper=_Plain)
             for o in objects
         }
+        self.compare_files(scenario, rendered)
+
+    def compare_files(self, scenario: str, rendered: Mapping[str, str]) -> None:
+        """Compare texts with the files of a scenario, all of them and no others."""
         folder = self.folder / scenario
         if self.rewrite:
             folder.mkdir(parents=True, exist_ok=True)
-            for path in folder.glob("*.yaml"):
+            for path in folder.glob("*"):
                 path.unlink()
             for name, text in rendered.items():
                 (folder / name).write_text(text, encoding="utf-8")
-        assert {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.yaml")} == rendered
+        assert {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*")} == rendered
 
 
 @pytest.fixture(autouse=True)

@@ -60,6 +60,9 @@ Count = Annotated[Whole, Field(ge=0)]
 PositiveCount = Annotated[Whole, Field(ge=1)]
 """A whole number from 1."""
 
+LargeCount = Annotated[int, BeforeValidator(_whole_float), Field(strict=True, ge=0, le=2**53)]
+"""A whole number from 0, as large as JSON keeps exact: bytes and parameters."""
+
 
 def _dns_label(name: str) -> str:
     label = name.replace("-", "a")

@@ -1,10 +1,10 @@
 """Pydantic's findings, said in the product's own words."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from pulumi_lws.declarations import Count, Declaration, DnsLabel
 from pulumi_lws.planning.problems import Problem, describe, invalid, problems_of
@@ -17,12 +17,26 @@ class Inner(Declaration):
     """How many there are. Default none."""
 
 
+class Cat(Declaration):
+    kind: Literal["cat"]
+    lives: Count
+    """Lives that are left."""
+
+
+class Dog(Declaration):
+    kind: Literal["dog"]
+    tricks: Count
+    """Tricks that it knows."""
+
+
 class Outer(Declaration):
     name: DnsLabel = "x"
     inner: Inner | None = None
     by_name: Mapping[str, Inner] = {}
     listed: tuple[Inner, ...] = ()
     either: int | str = 1
+    pets: Mapping[str, Annotated[Cat | Dog, Field(discriminator="kind")]] = {}
+    wordy: str | Dog = ""
 
 
 def found_in(raw: Any) -> list[Problem]:
@@ -57,6 +71,18 @@ def test_an_unknown_field_close_to_none_is_to_be_removed() -> None:
 
 def test_a_missing_field_is_explained_by_its_own_documentation() -> None:
     assert found_in({"listed": [{}]}) == [Problem("listed[0].howMany", "nothing", "How many there are", "Add howMany.")]
+
+
+def test_the_branch_of_a_union_decides_what_is_missing_and_stands_in_no_path() -> None:
+    # A pet may be called like a kind.
+    assert found_in({"pets": {"cat": {"kind": "dog"}, "dog": {"kind": "dog", "trick": 1, "tricks": 1}}}) == [
+        Problem("pets.cat.tricks", "nothing", "Tricks that it knows", "Add tricks."),
+        Problem("pets.dog.trick", "an unknown field with the value 1", "kind, tricks", "Write tricks instead."),
+    ]
+    assert found_in({"pets": {"a": {"kind": "fish"}}}) == [
+        Problem("pets.a.kind", "fish", "cat, dog", "Choose one of them for kind.")
+    ]
+    assert found_in({"wordy": {"kind": "dog"}})[-1].path == "wordy.tricks"
 
 
 @pytest.mark.parametrize("value", [True, "2", 1.5])

@@ -7,6 +7,18 @@ POOL: Final = "pulumi-lws/pool"
 """Pool that a node belongs to."""
 ISLAND: Final = "pulumi-lws/island"
 """Island of a node: one placement group, one topology domain; ``<pool>-<index>``."""
+DEPLOYMENT: Final = "pulumi-lws/deployment"
+"""Deployment of a model that an object belongs to."""
+ROLE: Final = "pulumi-lws/role"
+"""Role of a pod in its deployment: serve, prefill or decode."""
+SERVES: Final = "pulumi-lws/serves"
+"""``"true"`` on pods that answer requests: what a router chooses from."""
+REVISION: Final = "pulumi-lws/revision"
+"""Hash of what prefill and decode must have alike; pods of different revisions never share a request."""
+
+# llm-d router (docs/disaggregation.md of llm-d-router 0.10).
+LLM_D_ROLE: Final = "llm-d.ai/role"
+"""What a pod does for a request: prefill or decode."""
 
 # LeaderWorkerSet (api/leaderworkerset/v1 of LWS 0.10).
 LWS_PREFIX: Final = "leaderworkerset.sigs.k8s.io/"
@@ -37,6 +49,10 @@ REGION: Final = "topology.kubernetes.io/region"
 HOSTNAME: Final = "kubernetes.io/hostname"
 
 # Karpenter and Kueue.
+CAPACITY_TYPE: Final = "karpenter.sh/capacity-type"
+NODE_POOL: Final = "karpenter.sh/nodepool"
+DISCOVERY: Final = "karpenter.sh/discovery"
+"""AWS tag by which Karpenter finds the subnets and security groups of a cluster; its value is the cluster's name."""
 DO_NOT_DISRUPT: Final = "karpenter.sh/do-not-disrupt"
 KUEUE_QUEUE: Final = "kueue.x-k8s.io/queue-name"
 KUEUE_REQUIRED_TOPOLOGY: Final = "kueue.x-k8s.io/podset-required-topology"

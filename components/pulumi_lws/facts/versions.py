@@ -28,6 +28,11 @@ PINS: dict[str, Pin] = {
     "vllm": Pin(
         "0.26.0-gpu-py312-cu130-ubuntu22.04-ec2", "public.ecr.aws/deep-learning-containers/vllm", date(2026, 9, 1)
     ),
+    "vllm-parser": Pin("0.33.0", "the Python package vllm", date(2026, 11, 30)),
+    "sglang": Pin("v0.5.23", "docker.io/lmsysorg/sglang", date(2026, 11, 30)),
+    "llm-d-router": Pin("v0.10.0", "ghcr.io/llm-d/llm-d-router-endpoint-picker", date(2026, 11, 30)),
+    "llm-d-sidecar": Pin("v0.10.0", "ghcr.io/llm-d/llm-d-router-disagg-sidecar", date(2026, 11, 30)),
+    "envoy": Pin("distroless-v1.39.6", "docker.io/envoyproxy/envoy", date(2026, 11, 30)),
     "pulumi": Pin("3.274.1", "github.com/pulumi/pulumi/pkg/v3", date(2026, 11, 29)),
     "pulumi-kubernetes": Pin(
         "v4.0.0-20260115033456-f47bc2d6f199", "github.com/pulumi/pulumi-kubernetes/provider/v4", date(2026, 11, 29)
@@ -35,4 +40,10 @@ PINS: dict[str, Pin] = {
     "etcd": Pin("3.6.16", "go.etcd.io/etcd/server/v3", date(2026, 11, 29)),
     "kwok": Pin("0.8.0", "sigs.k8s.io/kwok", date(2026, 11, 29)),
     "karpenter-kwok": Pin("1.14.1", "sigs.k8s.io/karpenter", date(2026, 11, 29)),
+    "karpenter-chart": Pin("1.14.1", "oci://public.ecr.aws/karpenter/karpenter", date(2026, 9, 1)),
+    "eks-coredns": Pin("v1.13.2-eksbuild.1", "the EKS add-on coredns for Kubernetes 1.35", date(2026, 11, 30)),
+    "eks-kube-proxy": Pin("v1.35.0-eksbuild.2", "the EKS add-on kube-proxy for Kubernetes 1.35", date(2026, 11, 30)),
+    "eks-pod-identity-agent": Pin("v1.3.10-eksbuild.3", "the EKS add-on of that name", date(2026, 11, 30)),
+    "eks-vpc-cni": Pin("v1.21.1-eksbuild.3", "the EKS add-on vpc-cni", date(2026, 11, 30)),
+    "parliament": Pin("1.6.4", "the Python package parliament", date(2026, 11, 30)),
 }

@@ -8,7 +8,8 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
@@ -100,11 +101,12 @@ def path_of(location: Iterable[int | str]) -> str:
 def _problem_of(details: ErrorDetails, model: type[BaseModel]) -> Problem:
     kind, context = details["type"], details.get("ctx", {})
     location = [part for part in details["loc"] if not _is_union_branch(part)]
-    path, last = path_of(location), str(location[-1]) if location else "the declaration"
+    own = _without_tags(model, location)
+    path, last = path_of(own), str(own[-1]) if own else "the declaration"
     found = shown(details["input"])
     match kind:
         case "problem":
-            path = path_of([*location, context["field"]]) if context["field"] else path
+            path = path_of([*own, context["field"]]) if context["field"] else path
             return Problem(path, context["found"] or found, context["allowed"], context["fix"])
         case "missing":
             return Problem(path, "nothing", _allowed_by_schema(model, location), f"Add {last}.")
@@ -156,34 +158,67 @@ def _is_union_branch(part: int | str) -> bool:
     return part in {"str", "int", "[key]"} or str(part).startswith(("is-instance[", "function-", "constrained-"))
 
 
+def _without_tags(model: type[BaseModel], location: Sequence[int | str]) -> list[int | str]:
+    """Leave out the parts that pydantic adds to a location to say which branch of a union it took."""
+    current: Any = model
+    own: list[int | str] = []
+    for part in location:
+        if branch := _branch(current, part):
+            current = branch
+        else:
+            own.append(part)
+            current = _step(current, part)
+    return own
+
+
 def _model_at(model: type[BaseModel], location: Sequence[int | str]) -> type[BaseModel] | None:
     """Walk from ``model`` along ``location`` to the model that declares the fields there."""
     current: Any = model
     for part in location:
-        current = _step(current, part)
-        if current is None:
-            return None
-    return next(iter(_models_in(current)), None)
+        current = _branch(current, part) or _step(current, part)
+    return next((member for member in _members(current) if _is_model(member)), None)
 
 
-def _step(current: Any, part: int | str) -> Any:
-    for candidate in _models_in(current):
-        for name, field in candidate.model_fields.items():
-            if part in {name, field.alias}:
-                return field.annotation
-    tagged = [model for model in _models_in(current) if part in _tags_of(model)]
-    # A key of a mapping, or an index of a list.
-    return next(iter([*tagged, *_models_in(current)]), None)
+def _branch(annotation: Any, part: int | str) -> type[BaseModel] | None:
+    """Return the model of a union that a tag or its own name stands for; None if the part is neither."""
+    members = _members(annotation)
+    models = [member for member in members if _is_model(member)] if len(members) > 1 else []
+    return next((model for model in models if part == model.__name__ or part in _tags_of(model)), None)
+
+
+def _step(annotation: Any, part: int | str) -> Any:
+    """Return the type of a field, or of the parts of a mapping or a list; None if there is no such field."""
+    for member in _members(annotation):
+        if _is_model(member):
+            for name, field in member.model_fields.items():
+                if part in {name, field.alias}:
+                    return field.annotation
+        elif arguments := [argument for argument in get_args(member) if argument is not Ellipsis]:
+            return arguments[-1]
+    return None
+
+
+def _members(annotation: Any) -> list[Any]:
+    """Return the branches of a union, or the only one, without what annotates them."""
+    if get_origin(annotation) is Annotated:
+        return _members(get_args(annotation)[0])
+    if get_origin(annotation) in {Union, UnionType}:
+        return [member for argument in get_args(annotation) for member in _members(argument)]
+    return [annotation]
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
 def _tags_of(model: type[BaseModel]) -> set[Any]:
-    return {value for field in model.model_fields.values() for value in getattr(field.annotation, "__args__", ())}
+    """Return what a model's fields of one possible value can be: its tag in a union."""
+    values = (get_args(field.annotation) for field in model.model_fields.values() if _is_literal(field.annotation))
+    return {value for only in values if len(only) == 1 for value in only}
 
 
-def _models_in(annotation: Any) -> list[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return [annotation]
-    return [model for argument in getattr(annotation, "__args__", ()) for model in _models_in(argument)]
+def _is_literal(annotation: Any) -> bool:
+    return get_origin(annotation) is Literal
 
 
 def _fields_at(model: type[BaseModel], location: Sequence[int | str]) -> list[str]:

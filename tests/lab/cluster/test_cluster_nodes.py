@@ -6,13 +6,13 @@ from lab.errors import LabError
 from pulumi_lws.facts.instances import INSTANCE_TYPES
 
 P5 = INSTANCE_TYPES["p5.48xlarge"]
-G6E = INSTANCE_TYPES["g6e.12xlarge"]
+G6E = INSTANCE_TYPES["g6e.4xlarge"]
 
 
 def test_a_spec_names_pool_type_islands_and_nodes() -> None:
-    assert nodes.parse(["p5=p5.48xlarge:2x4", "g6e.12xlarge:3", "spare=p5.48xlarge:1"]) == [
+    assert nodes.parse(["p5=p5.48xlarge:2x4", "g6e.4xlarge:3", "spare=p5.48xlarge:1"]) == [
         NodeGroup("p5", P5, islands=2, nodes=4),
-        NodeGroup("g6e-12xlarge", G6E, islands=0, nodes=3),
+        NodeGroup("g6e-4xlarge", G6E, islands=0, nodes=3),
         NodeGroup("spare", P5, islands=0, nodes=1),
     ]
 
