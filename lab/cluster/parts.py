@@ -229,6 +229,7 @@ def _karpenter(layout: Layout, ports: Mapping[str, int], binaries: Mapping[str, 
             str(binaries["karpenter"]),
             "--disable-leader-election",
             f"--instance-types-file-path={layout.instance_types}",
+            "--feature-gates=StaticCapacity=true",
             # Unlike the other parts it answers on these ports at every address of the machine, with no option against
             # it: https://github.com/kubernetes-sigs/karpenter/blob/v1.14.1/pkg/operator/operator.go
             f"--health-probe-port={ports['karpenter-health']}",
