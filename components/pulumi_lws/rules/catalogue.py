@@ -1,5 +1,6 @@
 """Every rule there is. The policy pack, the documentation and the tests take their rules from here."""
 
+from pulumi_lws.rules.averaged_metrics import AVERAGED_METRICS
 from pulumi_lws.rules.child_name import CHILD_NAME
 from pulumi_lws.rules.child_name_kueue import CHILD_NAME_KUEUE
 from pulumi_lws.rules.claim_fields import CLAIM_FIELDS
@@ -7,6 +8,7 @@ from pulumi_lws.rules.claim_retention import CLAIM_RETENTION
 from pulumi_lws.rules.claims_kept import CLAIMS_KEPT
 from pulumi_lws.rules.claims_mounted import CLAIMS_MOUNTED
 from pulumi_lws.rules.exclusive_topology import EXCLUSIVE_TOPOLOGY
+from pulumi_lws.rules.executor_backend import EXECUTOR_BACKEND
 from pulumi_lws.rules.external_replicas import EXTERNAL_REPLICAS
 from pulumi_lws.rules.external_slices import EXTERNAL_SLICES
 from pulumi_lws.rules.headless_probes import HEADLESS_PROBES
@@ -40,7 +42,9 @@ from pulumi_lws.rules.rollout_moves import ROLLOUT_MOVES
 from pulumi_lws.rules.rolls_one_at_a_time import ROLLS_ONE_AT_A_TIME
 from pulumi_lws.rules.rule import Rule
 from pulumi_lws.rules.server_side_apply import SERVER_SIDE_APPLY
+from pulumi_lws.rules.service_links import SERVICE_LINKS
 from pulumi_lws.rules.shadowing_service import SHADOWING_SERVICE
+from pulumi_lws.rules.side_channel_host import SIDE_CHANNEL_HOST
 from pulumi_lws.rules.subgroup_topology import SUBGROUP_TOPOLOGY
 from pulumi_lws.rules.subgroups_divide import SUBGROUPS_DIVIDE
 from pulumi_lws.rules.surge_only_rollout import SURGE_ONLY_ROLLOUT
@@ -59,6 +63,7 @@ RULES: tuple[Rule, ...] = (
     NAME_FITS,
     NAME_FITS_KUEUE,
     SHADOWING_SERVICE,
+    SERVICE_LINKS,
     LEADER_ADDRESS,
     PODS_RESTART,
     LEADER_READY_DEADLOCK,
@@ -68,6 +73,8 @@ RULES: tuple[Rule, ...] = (
     MISLEADING_KEYS,
     RESERVED_KEYS,
     INJECTED_VARIABLES,
+    EXECUTOR_BACKEND,
+    SIDE_CHANNEL_HOST,
     RESTARTS_WHILE_STARTING,
     LONE_RESTARTS,
     RESTART_POLICY_DRIFT,
@@ -91,5 +98,6 @@ RULES: tuple[Rule, ...] = (
     EXTERNAL_REPLICAS,
     ROLE_AUTOSCALER,
     OWN_ROLE_SCALER,
+    AVERAGED_METRICS,
 )
 """The rules, in the order in which reports and docs list them."""

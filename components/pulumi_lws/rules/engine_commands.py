@@ -17,6 +17,7 @@ _TENSOR = ("--tensor-parallel-size", "-tp", "--tp", "--tp-size")
 _PIPELINE = ("--pipeline-parallel-size", "-pp", "--pp", "--pp-size")
 _DATA = ("--data-parallel-size", "-dp")
 _DATA_LOCAL = ("--data-parallel-size-local", "-dpl")
+_DATA_RANK = ("--data-parallel-rank", "-dpn")
 
 _RENDEZVOUS_OPTIONS = ("--master-port", "--data-parallel-rpc-port", "--ray-port", "--dist-init-addr")
 _RENDEZVOUS_PORTS = frozenset({6379, 8265, 29500, 29501, 29550})
@@ -92,7 +93,8 @@ class Commands:
         tensor, pipeline = _number(self.option(*_TENSOR)), _number(self.option(*_PIPELINE))
         if isinstance(gpus, int) and 0 < gpus < tensor * pipeline:
             return f"{tensor * pipeline} GPUs for tensor and pipeline parallelism, {gpus} in the pod"
-        data, local = self.option(*_DATA), self.option(*_DATA_LOCAL)
+        # A command that says which rank it is starts that one alone.
+        data, local = self.option(*_DATA), "1" if self.option(*_DATA_RANK) else self.option(*_DATA_LOCAL)
         if data is not None and local is not None and ("LWS_GROUP_SIZE" in data or _number(data) > _number(local)):
             return f"--data-parallel-size {data}, {local} of it in the pod"
         return None
