@@ -1,7 +1,7 @@
 """Measures the library against a bare program that registers the same objects, pair by pair in one run.
 
 Only the ratio means something: the machine's own speed drifts. ``python -m lab.bench`` prints it, and how fast
-``lws check`` is.
+``lws check`` and the checks of a stack file are.
 """
 
 import json
@@ -16,15 +16,14 @@ from typing import Any
 import typer
 import yaml
 
-from lab import check_speed, cli, engine
+from lab import check_speed, cli, engine, probe_speed, serving_speed
 from lab.cluster.layout import Layout
 from lab.errors import LabError
 from lab.folders import PROJECT, lab_folder
 from lab.project import STACK, Project, make
+from pulumi_lws.platform.checks import deployments_of
 from pulumi_lws.platform.settings import PlatformArgs
-from pulumi_lws.serving.manifests import multi_node_vllm
-from pulumi_lws.serving.settings import args_of
-from pulumi_lws.workloads.manifests import leader_worker_set
+from pulumi_lws.serving.render import render
 
 LAB = "bench"
 PAIRS = 5
@@ -57,6 +56,10 @@ for number, manifest in enumerate(json.loads(Path("objects.json").read_text())):
             after.append(kubernetes.core.v1.ConfigMap(str(number), **rest, opts=opts))
         case "Service":
             kubernetes.core.v1.Service(str(number), **rest, opts=opts)
+        case "NetworkPolicy":
+            kubernetes.networking.v1.NetworkPolicy(str(number), **rest, opts=opts)
+        case "PodDisruptionBudget":
+            kubernetes.policy.v1.PodDisruptionBudget(str(number), **rest, opts=opts)
         case kind:
             api_version = manifest["apiVersion"]
             kubernetes.apiextensions.CustomResource(str(number), api_version=api_version, kind=kind, **rest, opts=opts)
@@ -81,18 +84,15 @@ def main() -> None:
     for (with_us, without), ratio in zip(pairs, ratios, strict=True):
         typer.echo(f"pulumi up of the local stack {with_us:.2f} s, bare program {without:.2f} s: {ratio:.2f}")
     typer.echo(f"median ratio {statistics.median(ratios):.2f}, at most {LARGEST_RATIO} wanted")
-    for line in check_speed.measure():
+    for line in [*check_speed.measure(), *serving_speed.measure(), *probe_speed.measure()]:
         typer.echo(line)
 
 
 def bare_objects(platform: PlatformArgs) -> list[dict[str, Any]]:
     """Return the objects of a platform, those that others depend on first."""
-    objects = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": platform.namespace}}]
-    for name, deployment in platform.deployments.items():
-        args = args_of(name, platform.namespace, deployment, platform.pools[deployment.pool])
-        made = multi_node_vllm(args)
-        objects += [made.config_map, made.service, leader_worker_set(made.leader_worker_set)]
-    return objects
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": platform.namespace}}
+    deployments = deployments_of(platform).values()
+    return [namespace, *(manifest for args in deployments for manifest in render(args).manifests.values())]
 
 
 def _projects(folder: Path) -> tuple[Project, Project]:

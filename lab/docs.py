@@ -5,15 +5,22 @@ import os
 import re
 from collections.abc import Iterable
 from contextlib import chdir
+from datetime import date
 from pathlib import Path
 
 from lab.folders import PROJECT
 from pulumi_lws.checking.formats import text
 from pulumi_lws.checking.judging import check
+from pulumi_lws.planning.formats import svg as plan_svg
+from pulumi_lws.planning.formats import text as plan_text
+from pulumi_lws.platform.files import read_file
 from pulumi_lws.rules.catalogue import RULES
 from pulumi_lws.rules.rule import Rule, Target
 
 EXAMPLE = "examples/check/glm-5.yaml"
+PLAN_EXAMPLE = "examples/plan/Pulumi.prod.yaml"
+PLAN_DAY = date(2026, 12, 1)
+"""The day of the plan that the pages show; nothing in it depends on today."""
 
 _RULES_PAGE = """\
 # Rules
@@ -39,9 +46,15 @@ Set in the configuration of the policy pack.
 def pages() -> dict[Path, str]:
     """Return every generated page with the text that it should have."""
     check_page = PROJECT / "docs" / "check.md"
+    plan_page = PROJECT / "docs" / "plan.md"
+    plan = read_file(str(PROJECT / PLAN_EXAMPLE)).plan(PLAN_DAY)
     return {
         PROJECT / "docs" / "rules.md": rules_page(RULES),
-        check_page: with_example(check_page.read_text(encoding="utf-8")),
+        check_page: with_example(check_page.read_text(encoding="utf-8"), f"lws check {EXAMPLE}", _checked()),
+        plan_page: with_example(
+            plan_page.read_text(encoding="utf-8"), f"lws plan {PLAN_EXAMPLE}", plan_text.plain(plan)
+        ),
+        PROJECT / "docs" / "images" / "plan.svg": plan_svg.render(plan),
     }
 
 
@@ -61,13 +74,16 @@ def rules_page(rules: Iterable[Rule]) -> str:
     )
 
 
-def with_example(page: str) -> str:
-    """Return a page with what ``lws check`` says of the example between its marks."""
-    with chdir(PROJECT):
-        said = text.plain(check([EXAMPLE], Target()))
-    block = f"<!-- example -->\n\n    $ lws check {EXAMPLE}\n"
+def with_example(page: str, command: str, said: str) -> str:
+    """Return a page with what a command says between its marks."""
+    block = f"<!-- example -->\n\n    $ {command}\n"
     block += "".join(f"    {line}".rstrip() + "\n" for line in said.splitlines()) + "\n<!-- end of example -->"
     return re.sub(r"<!-- example -->.*<!-- end of example -->", lambda _: block, page, flags=re.DOTALL)
+
+
+def _checked() -> str:
+    with chdir(PROJECT):
+        return text.plain(check([EXAMPLE], Target()))
 
 
 def main() -> None:

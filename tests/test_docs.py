@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from pulumi_lws.planning.problems import describe
-from pulumi_lws.platform.settings import read
+from pulumi_lws.platform.checks import read
 from pulumi_lws.rules.catalogue import RULES
 from pulumi_lws.testing.monitor import record
 

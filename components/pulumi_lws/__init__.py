@@ -9,12 +9,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pulumi_lws.cluster.settings import ExistingCluster
     from pulumi_lws.component import DeclarationError
+    from pulumi_lws.facts.models import ModelArchitecture
     from pulumi_lws.nodes.settings import GpuPool
+    from pulumi_lws.planning.parallelism import Parallelism
     from pulumi_lws.planning.problems import Problem, Severity
     from pulumi_lws.platform.component import Platform
     from pulumi_lws.platform.settings import PlatformArgs
-    from pulumi_lws.serving.component import MultiNodeVllm
-    from pulumi_lws.serving.settings import MultiNodeVllmArgs, MultiNodeVllmDeployment, Parallelism
+    from pulumi_lws.serving.component import DisaggregatedVllm, MultiNodeVllm, SingleNodeVllm
+    from pulumi_lws.serving.engines.settings import CustomEngine, SglangEngine, VllmEngine
+    from pulumi_lws.serving.routing.settings import GatewayRouter, StandaloneRouter
+    from pulumi_lws.serving.scaling.settings import Autoscaling
+    from pulumi_lws.serving.settings import (
+        Client,
+        DisaggregatedVllmArgs,
+        MultiNodeVllmArgs,
+        NetworkAccess,
+        RoleSettings,
+        SingleNodeVllmArgs,
+        Transfer,
+    )
+    from pulumi_lws.serving.sources.settings import CompileCache, HuggingFaceSource, NodeSource, S3Source, VolumeSource
     from pulumi_lws.workloads.component import DisaggregatedSet, LeaderWorkerSet
     from pulumi_lws.workloads.disaggregated_set import (
         DisaggregatedSetArgs,
@@ -26,14 +40,7 @@ if TYPE_CHECKING:
         RoleScaling,
         RoleSpec,
     )
-    from pulumi_lws.workloads.pods import (
-        Container,
-        ContainerPort,
-        EnvironmentVariable,
-        PodSpec,
-        Resources,
-        VolumeMount,
-    )
+    from pulumi_lws.workloads.pods import Container, ContainerPort, EnvironmentVariable, PodSpec, Resources, VolumeMount
     from pulumi_lws.workloads.settings import (
         LeaderWorkerSetArgs,
         LeaderWorkerSetSpec,
@@ -48,24 +55,34 @@ if TYPE_CHECKING:
     )
 
 _MODULES = {
+    "Autoscaling": "serving.scaling.settings",
+    "Client": "serving.settings",
+    "CompileCache": "serving.sources.settings",
     "Container": "workloads.pods",
     "ContainerPort": "workloads.pods",
+    "CustomEngine": "serving.engines.settings",
     "DeclarationError": "component",
     "DisaggregatedSet": "workloads.component",
     "DisaggregatedSetArgs": "workloads.disaggregated_set",
     "DisaggregatedSetSpec": "workloads.disaggregated_set",
+    "DisaggregatedVllm": "serving.component",
+    "DisaggregatedVllmArgs": "serving.settings",
     "EnvironmentVariable": "workloads.pods",
     "ExistingCluster": "cluster.settings",
+    "GatewayRouter": "serving.routing.settings",
     "GpuPool": "nodes.settings",
+    "HuggingFaceSource": "serving.sources.settings",
     "LeaderWorkerSet": "workloads.component",
     "LeaderWorkerSetArgs": "workloads.settings",
     "LeaderWorkerSetSpec": "workloads.settings",
     "LeaderWorkerTemplate": "workloads.settings",
+    "ModelArchitecture": "facts.models",
     "MultiNodeVllm": "serving.component",
     "MultiNodeVllmArgs": "serving.settings",
-    "MultiNodeVllmDeployment": "serving.settings",
+    "NetworkAccess": "serving.settings",
     "NetworkConfig": "workloads.settings",
-    "Parallelism": "serving.settings",
+    "NodeSource": "serving.sources.settings",
+    "Parallelism": "planning.parallelism",
     "PlacementPolicy": "workloads.disaggregated_set",
     "Platform": "platform.component",
     "PlatformArgs": "platform.settings",
@@ -77,34 +94,53 @@ _MODULES = {
     "RoleMetadata": "workloads.disaggregated_set",
     "RoleRolloutStrategy": "workloads.disaggregated_set",
     "RoleScaling": "workloads.disaggregated_set",
+    "RoleSettings": "serving.settings",
     "RoleSpec": "workloads.disaggregated_set",
     "RollingUpdate": "workloads.settings",
     "RolloutStrategy": "workloads.settings",
+    "S3Source": "serving.sources.settings",
     "Severity": "planning.problems",
+    "SglangEngine": "serving.engines.settings",
+    "SingleNodeVllm": "serving.component",
+    "SingleNodeVllmArgs": "serving.settings",
+    "StandaloneRouter": "serving.routing.settings",
     "SubGroupPolicy": "workloads.settings",
     "TemplateMetadata": "workloads.settings",
+    "Transfer": "serving.settings",
+    "VllmEngine": "serving.engines.settings",
     "VolumeMount": "workloads.pods",
     "VolumeRetention": "workloads.settings",
+    "VolumeSource": "serving.sources.settings",
 }
 
 __all__ = [
+    "Autoscaling",
+    "Client",
+    "CompileCache",
     "Container",
     "ContainerPort",
+    "CustomEngine",
     "DeclarationError",
     "DisaggregatedSet",
     "DisaggregatedSetArgs",
     "DisaggregatedSetSpec",
+    "DisaggregatedVllm",
+    "DisaggregatedVllmArgs",
     "EnvironmentVariable",
     "ExistingCluster",
+    "GatewayRouter",
     "GpuPool",
+    "HuggingFaceSource",
     "LeaderWorkerSet",
     "LeaderWorkerSetArgs",
     "LeaderWorkerSetSpec",
     "LeaderWorkerTemplate",
+    "ModelArchitecture",
     "MultiNodeVllm",
     "MultiNodeVllmArgs",
-    "MultiNodeVllmDeployment",
+    "NetworkAccess",
     "NetworkConfig",
+    "NodeSource",
     "Parallelism",
     "PlacementPolicy",
     "Platform",
@@ -117,14 +153,23 @@ __all__ = [
     "RoleMetadata",
     "RoleRolloutStrategy",
     "RoleScaling",
+    "RoleSettings",
     "RoleSpec",
     "RollingUpdate",
     "RolloutStrategy",
+    "S3Source",
     "Severity",
+    "SglangEngine",
+    "SingleNodeVllm",
+    "SingleNodeVllmArgs",
+    "StandaloneRouter",
     "SubGroupPolicy",
     "TemplateMetadata",
+    "Transfer",
+    "VllmEngine",
     "VolumeMount",
     "VolumeRetention",
+    "VolumeSource",
 ]
 
 

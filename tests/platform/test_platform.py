@@ -7,9 +7,10 @@ import pytest
 
 from pulumi_lws.component import DeclarationError
 from pulumi_lws.facts.instances import INSTANCE_TYPES
-from pulumi_lws.planning.problems import Problem
+from pulumi_lws.platform.checks import read, roles_by_path
 from pulumi_lws.platform.component import Platform
-from pulumi_lws.platform.settings import PlatformArgs, read
+from pulumi_lws.platform.settings import PlatformArgs
+from pulumi_lws.serving.settings import MultiNodeVllmSettings
 from pulumi_lws.testing.monitor import record
 
 Raw = dict[str, Any]
@@ -42,28 +43,42 @@ def test_mistakes_of_every_kind_are_shown_at_once(local_platform: Raw) -> None:
             " Choose an instance type of the catalogue."
         ),
         (
-            "deployments.misspelt.replica: found an unknown field with the value 1; allowed: model, servedModelName,"
-            " image, parallelism, replicas,"
-            " startBudgetMinutes, huggingFaceSecret, extraArguments, environment, kind, pool."
+            "deployments.misspelt.replica: found an unknown field with the value 1; allowed:"
+            f" {', '.join(field.alias or name for name, field in MultiNodeVllmSettings.model_fields.items())}."
             " Write replicas instead."
         ),
-        "deployments.no-pool.pool: found p7; allowed: p5, p6. Name a pool of this stack, or declare it under pools.",
+        "deployments.no-pool.pool: found p7; allowed: p5. Name a pool of this stack, or declare it under pools.",
         (
-            "deployments.does-not-divide.parallelism.tensor: found 6; allowed: 1, 2, 4, 8 (p5.48xlarge has 8 GPUs)."
-            " Keep tensor parallelism inside a node, and span nodes with parallelism.pipeline."
+            "deployments.does-not-divide.parallelism.tensor: found 6: the 8 GPUs of one p5.48xlarge are not divisible by"
+            " it, and 64 attention heads are not divisible by it; allowed: 1, 2, 4, 8. Write 4 or 8."
         ),
     ]
 
 
 def test_deployments_that_share_a_pool_need_an_island_for_each_group(local_platform: Raw) -> None:
     local_platform["deployments"]["other"] = local_platform["deployments"]["glm-5"]
-    assert read(local_platform)[1] == [
-        Problem(
-            "pools.p5.islands",
-            "1",
-            "at least 2: one for each group of glm-5, other",
-            "Raise it to 2, or lower replicas.",
-        )
+    assert messages(local_platform) == [
+        "deployments.other.replicas: found 1; allowed: at most 0: pool p5 has no further island of 2 nodes."
+        " Raise pools.p5.islands to 2, or lower replicas."
+    ]
+
+
+def test_a_deployment_rolls_over_a_spare_island_only_where_no_other_deployment_takes_it(local_platform: Raw) -> None:
+    def surges() -> dict[str, int]:
+        return {path: role.surge for path, role in roles_by_path(PlatformArgs.model_validate(local_platform)).items()}
+
+    local_platform["pools"]["p5"]["islands"] = 2
+    assert surges() == {"deployments.glm-5": 1}
+    local_platform["deployments"]["other"] = local_platform["deployments"]["glm-5"]
+    assert surges() == {"deployments.glm-5": 0, "deployments.other": 0}
+
+
+def test_a_deployment_is_not_called_like_what_another_one_makes(local_platform: Raw) -> None:
+    local_platform["pools"]["p5"]["islands"] = 2
+    local_platform["deployments"]["glm-5-api"] = local_platform["deployments"]["glm-5"]
+    assert messages(local_platform) == [
+        "deployments.glm-5-api: found glm-5-api; allowed: a name other than glm-5-api: glm-5 makes objects of that name."
+        " Rename glm-5-api or glm-5."
     ]
 
 
@@ -102,8 +117,10 @@ def test_the_local_stack_registers_its_objects(local_platform: Raw, preview: boo
     assert sorted((r.type, r.name) for r in registrations) == [
         ("kubernetes:core/v1:ConfigMap", "platform-glm-5-probe"),
         ("kubernetes:core/v1:Namespace", "platform-namespace"),
-        ("kubernetes:core/v1:Service", "platform-glm-5-leader"),
+        ("kubernetes:core/v1:Service", "platform-glm-5-api"),
         ("kubernetes:leaderworkerset.x-k8s.io/v1:LeaderWorkerSet", "platform-glm-5-groups"),
+        ("kubernetes:networking.k8s.io/v1:NetworkPolicy", "platform-glm-5-network"),
+        ("kubernetes:policy/v1:PodDisruptionBudget", "platform-glm-5-budget"),
         ("lws:index:LeaderWorkerSet", "platform-glm-5-groups"),
         ("lws:index:MultiNodeVllm", "platform-glm-5"),
         ("lws:index:Platform", "platform"),
@@ -140,15 +157,23 @@ def test_a_missing_kubeconfig_stops_the_program(local_platform: Raw, tmp_path: P
 
 def test_a_stack_file_with_three_mistakes_stops_the_program_with_three_problems(local_platform: Raw) -> None:
     local_platform["pools"]["p5"]["islands"] = -1
-    local_platform["deployments"]["glm-5"] |= {"replicas": "two", "kind": "multinode"}
+    local_platform["deployments"]["glm-5"] |= {"replicas": "two", "maxModelLen": 0}
     with pytest.raises(DeclarationError) as raised:
         record(lambda: void(Platform("platform", local_platform)))
     assert str(raised.value) == (
         "Platform platform has 3 problems:\n"
         "  - pools.p5.islands: found -1; allowed: 0 or more. Change islands.\n"
         "  - deployments.glm-5.replicas: found 'two'; allowed: a whole number. Change replicas.\n"
-        "  - deployments.glm-5.kind: found 'multinode'; allowed: multi-node-vllm. Choose one of them for kind."
+        "  - deployments.glm-5.maxModelLen: found 0; allowed: 1 or more. Change maxModelLen."
     )
+
+
+def test_an_unknown_kind_is_answered_with_those_there_are(local_platform: Raw) -> None:
+    local_platform["deployments"]["glm-5"]["kind"] = "multinode"
+    assert messages(local_platform) == [
+        "deployments.glm-5.kind: found multinode; allowed: multi-node-vllm, single-node-vllm, disaggregated-vllm."
+        " Choose one of them for kind."
+    ]
 
 
 def void(_: object) -> None:

@@ -58,7 +58,8 @@ def _files(path: str) -> Iterator[str | Unreadable]:
     yield from map(str, sorted(found))
 
 
-def _objects_of(file: str) -> Iterator[ReadObject | Unreadable]:
+def read_documents(file: str) -> Iterator[Document | Unreadable]:
+    """Read the documents of a file or of standard input (``-``), whatever they hold."""
     try:
         text = _text_of(file)
     except OSError as error:
@@ -73,6 +74,14 @@ def _objects_of(file: str) -> Iterator[ReadObject | Unreadable]:
     for document in documents:
         if isinstance(document, BrokenDocument):
             yield Unreadable(file, document.index, document.line, document.message)
+        else:
+            yield document
+
+
+def _objects_of(file: str) -> Iterator[ReadObject | Unreadable]:
+    for document in read_documents(file):
+        if isinstance(document, Unreadable):
+            yield document
         else:
             yield from _objects_in(file, document, document.value, document.line)
 

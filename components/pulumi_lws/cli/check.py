@@ -1,6 +1,5 @@
 """``lws check``: existing manifests against the schemas of the API server and the rules of this library."""
 
-import sys
 from enum import StrEnum
 from typing import Annotated
 
@@ -51,19 +50,10 @@ def check(
     # Loaded here, so that help and completion are quick.
     from pulumi_lws.checking.judging import check as check_paths  # noqa: PLC0415
     from pulumi_lws.cli.output import write  # noqa: PLC0415
+    from pulumi_lws.cli.stream import deliver  # noqa: PLC0415
     from pulumi_lws.cli.target import target_of  # noqa: PLC0415
     from pulumi_lws.planning.problems import Severity  # noqa: PLC0415
 
     report = check_paths(paths, target_of(lws_version, kubernetes_version, gangs or []))
-    try:
-        write(report, form, sys.stdout)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise  # whoever read it has seen enough
-    except (OSError, AttributeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is closed"
-        # Python would try once more to write what is left.
-        sys.stdout = None
-        typer.echo(f"The report cannot be written: {reason}.", err=True)
-        raise typer.Exit(2) from None
+    deliver(lambda stream: write(report, form, stream))
     raise typer.Exit(report.exit_code(Severity(fail_on)))

@@ -5,10 +5,12 @@ from typing import Annotated
 import typer
 
 from pulumi_lws.cli.check import check
+from pulumi_lws.cli.plan import plan
 
 app = typer.Typer(
     name="lws", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
 )
+app.command()(plan)
 app.command()(check)
 
 
@@ -26,4 +28,4 @@ def lws(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Check deployments of LeaderWorkerSets before they reach a cluster."""
+    """Plan and check deployments of LeaderWorkerSets before they reach a cluster."""

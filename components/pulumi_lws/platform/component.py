@@ -11,9 +11,9 @@ from pulumi_lws.cluster import kubeconfig
 from pulumi_lws.cluster.settings import ExistingCluster
 from pulumi_lws.component import Manifest, raise_problems
 from pulumi_lws.planning.problems import Problem
-from pulumi_lws.platform.settings import PlatformArgs, check, read
-from pulumi_lws.serving.component import MultiNodeVllm
-from pulumi_lws.serving.settings import args_of
+from pulumi_lws.platform.checks import check, deployments_of, read
+from pulumi_lws.platform.settings import PlatformArgs
+from pulumi_lws.serving.component import KINDS
 
 
 class Platform(pulumi.ComponentResource):
@@ -49,12 +49,12 @@ class Platform(pulumi.ComponentResource):
             pulumi.ResourceOptions(parent=self, provider=self.provider),
         )
         self.urls = {
-            key: MultiNodeVllm(
+            key: KINDS[platform.deployments[key].kind](
                 f"{name}-{key}",
-                args_of(key, platform.namespace, deployment, platform.pools[deployment.pool]),
+                deployment,
                 pulumi.ResourceOptions(parent=self, providers=[self.provider], depends_on=[namespace]),
             ).url
-            for key, deployment in platform.deployments.items()
+            for key, deployment in deployments_of(platform).items()
         }
         self.register_outputs({"urls": self.urls})
 

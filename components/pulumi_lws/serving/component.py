@@ -1,19 +1,25 @@
 """Deployments of models as Pulumi components."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import pulumi
 
 from pulumi_lws.component import Manifest, declared, raise_problems
-from pulumi_lws.serving import manifests
 from pulumi_lws.serving.checks import check
-from pulumi_lws.serving.settings import MultiNodeVllmArgs
-from pulumi_lws.workloads.component import LeaderWorkerSet
+from pulumi_lws.serving.objects import DeploymentObjects
+from pulumi_lws.serving.render import render
+from pulumi_lws.serving.settings import (
+    DeploymentArgs,
+    DisaggregatedVllmArgs,
+    MultiNodeVllmArgs,
+    SingleNodeVllmArgs,
+)
+from pulumi_lws.workloads.component import DisaggregatedSet, LeaderWorkerSet
 
 
-class MultiNodeVllm(pulumi.ComponentResource):
-    """One model over several nodes, served by vLLM: groups, the Service of their leaders, and their probe.
+class ModelDeployment(pulumi.ComponentResource):
+    """What deployments of models have in common; use one of its kinds.
 
     Args:
         name: Pulumi name of the component.
@@ -24,26 +30,65 @@ class MultiNodeVllm(pulumi.ComponentResource):
         DeclarationError: The deployment would be refused, would never start, or does not fit its pool.
     """
 
+    ARGS: ClassVar[type[MultiNodeVllmArgs] | type[SingleNodeVllmArgs] | type[DisaggregatedVllmArgs]]
+
     url: pulumi.Output[str]
     """Address of the OpenAI API inside the cluster."""
 
     def __init__(
         self,
         name: str,
-        args: MultiNodeVllmArgs | Mapping[str, Any],
+        args: DeploymentArgs | Mapping[str, Any],
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        subject = f"MultiNodeVllm {name}"
-        args = declared(MultiNodeVllmArgs, args, subject)
+        kind = type(self).__name__
+        subject = f"{kind} {name}"
+        args = declared(self.ARGS, args, subject)
         raise_problems(check(args), subject)
-        super().__init__("lws:index:MultiNodeVllm", name, args.model_dump(by_alias=True, exclude_none=True), opts)
-        objects = manifests.multi_node_vllm(args)
-        config_map = Manifest(f"{name}-probe", objects.config_map, pulumi.ResourceOptions(parent=self))
-        self.leader_worker_set = LeaderWorkerSet(
-            f"{name}-groups",
-            objects.leader_worker_set,
-            pulumi.ResourceOptions(parent=self, depends_on=[config_map]),
-        )
-        Manifest(f"{name}-leader", objects.service, pulumi.ResourceOptions(parent=self))
-        self.url = pulumi.Output.from_input(manifests.url(args))
+        super().__init__(f"lws:index:{kind}", name, args.model_dump(by_alias=True, exclude_none=True), opts)
+        self._register(name, render(args))
         self.register_outputs({"url": self.url})
+
+    def _register(self, name: str, objects: DeploymentObjects) -> None:
+        own = pulumi.ResourceOptions(parent=self)
+        before = [Manifest(f"{name}-{key}", manifest, own) for key, manifest in objects.before.items()]
+        after = pulumi.ResourceOptions(parent=self, depends_on=before)
+        self.workloads: dict[str, pulumi.Resource] = {
+            key: LeaderWorkerSet(f"{name}-{key}", groups, after) for key, groups in objects.groups.items()
+        }
+        if objects.disaggregated_set is not None:
+            self.workloads["roles"] = DisaggregatedSet(f"{name}-roles", objects.disaggregated_set, after)
+        minutes = f"{objects.update_minutes}m"
+        for key, manifest in objects.deployments.items():
+            timeouts = pulumi.CustomTimeouts(create=minutes, update=minutes)
+            opts = pulumi.ResourceOptions.merge(after, pulumi.ResourceOptions(custom_timeouts=timeouts))
+            self.workloads[key] = Manifest(f"{name}-{key}", manifest, opts)
+        for key, manifest in objects.beside.items():
+            Manifest(f"{name}-{key}", manifest, own)
+        self.url = pulumi.Output.from_input(objects.url)
+
+
+class MultiNodeVllm(ModelDeployment):
+    """One model over several nodes: groups, the Service of those that serve, their probe, budget and policy."""
+
+    ARGS = MultiNodeVllmArgs
+
+
+class SingleNodeVllm(ModelDeployment):
+    """A model that fits one node: a Deployment, its Service, budget and policy."""
+
+    ARGS = SingleNodeVllmArgs
+
+
+class DisaggregatedVllm(ModelDeployment):
+    """One model in two roles, prefill and decode, and what routes requests between them."""
+
+    ARGS = DisaggregatedVllmArgs
+
+
+KINDS: Mapping[str, type[ModelDeployment]] = {
+    "multi-node-vllm": MultiNodeVllm,
+    "single-node-vllm": SingleNodeVllm,
+    "disaggregated-vllm": DisaggregatedVllm,
+}
+"""Components by the ``kind`` of a stack file."""

@@ -1,38 +1,111 @@
 """Where the pods of a deployment may run, and what of a node they take."""
 
+import math
+import re
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import Any
 
 from pulumi_lws.facts import labels
 from pulumi_lws.facts.instances import InstanceType
+from pulumi_lws.nodes.manifests import HUGEPAGES, HUGEPAGES_PER_NODE
+from pulumi_lws.nodes.settings import GpuPool
+from pulumi_lws.nodes.taints import tolerations_of
 
 SCHEDULABLE_CPU_PERCENT = 94
-"""Share of a node's CPUs that whole-node pods take; the rest is for the kubelet and the DaemonSets. Karpenter counts
+"""Share of a node's CPUs that its pods take at most; the rest is for the kubelet and the DaemonSets. Karpenter counts
 191.45 of the 192 CPUs of a p5.48xlarge as allocatable, before DaemonSets."""
 
+RESERVED_MILLI_CPUS = 1_500
+"""What every node keeps back, however small: up to 0.6 CPUs for the kubelet (nodeadm), the rest for DaemonSets."""
+
 SCHEDULABLE_MEMORY_PERCENT = 90
-"""Share of a node's memory that whole-node pods take. Karpenter counts 1,938,410 of the 2,097,152 MiB of a p5.48xlarge
+"""Share of a node's memory that its pods take at most. Karpenter counts 1,938,410 of the 2,097,152 MiB of a p5.48xlarge
 as allocatable (92.4 %), before DaemonSets."""
 
-SHARED_MEMORY_GIB = 64
-"""Size limit of ``/dev/shm``; it counts against the pod's memory. The container runtime's own 64 MB break NCCL."""
+VISIBLE_MEMORY_PERMILLE = 925
+"""Share of the memory that the operating system sees, as Karpenter estimates it (``vmMemoryOverheadPercent`` 7.5 %)."""
+
+RESERVED_MEMORY_MIB = 3_584
+"""What every node keeps back, however small: 1.5 GiB for the kubelet (nodeadm, 110 pods) and 2 GiB for DaemonSets."""
+
+NODE_LOSS_SECONDS = 60
+"""How long a pod stays on a node that the cluster has lost, counted from some 50 s after its last sign of life.
+Kubernetes would wait 300 s; until then LWS leaves the group alone, whose other nodes do nothing meanwhile.
+https://github.com/kubernetes-sigs/lws/issues/508"""
+
+_QUANTITY = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(m|k|M|G|T|Ki|Mi|Gi|Ti|)")
+_UNITS: Mapping[str, Fraction] = {
+    "": Fraction(1),
+    "m": Fraction(1, 1000),
+    **{unit: Fraction(1000) ** power for power, unit in enumerate("kMGT", 1)},
+    **{f"{unit}i": Fraction(1024) ** power for power, unit in enumerate("KMGT", 1)},
+}
 
 
-def pod_resources(instance: InstanceType, gpus: int) -> dict[str, str]:
-    """Return what a pod with ``gpus`` GPUs takes: its share of the node, EFA included.
+def pod_resources(instance: InstanceType, gpus: int, sidecars: Iterable[Mapping[str, Any]] = ()) -> dict[str, str]:
+    """Return what the engine of a pod with ``gpus`` GPUs takes: the pod's share of its node, EFA included.
 
-    Requests equal limits, so that the pod is Guaranteed; extended resources must stand in the limits anyway.
+    Shares are rounded down, so that the pods of one node never ask for more than it offers. Requests equal limits, so
+    that the pod is Guaranteed; extended resources must stand in the limits anyway.
+
+    Args:
+        instance: Type of the node.
+        gpus: GPUs of the pod.
+        sidecars: Containers beside the engine, as the Kubernetes API has them; what they take comes off its share.
     """
-    cpus = instance.vcpus * gpus * SCHEDULABLE_CPU_PERCENT // (100 * instance.gpus)
-    memory_gib = instance.memory_mib * gpus * SCHEDULABLE_MEMORY_PERCENT // (100 * instance.gpus * 1024)
-    resources = {"cpu": str(cpus), "memory": f"{memory_gib}Gi", labels.GPU: str(gpus)}
+    limits = [(container.get("resources") or {}).get("limits") or {} for container in sidecars]
+    schedulable = min(instance.vcpus * SCHEDULABLE_CPU_PERCENT * 10, instance.vcpus * 1000 - RESERVED_MILLI_CPUS)
+    cpus = schedulable * gpus // (instance.gpus * 1000)
+    cpus -= math.ceil(sum(_amount(limit.get("cpu")) for limit in limits))
+    memory = _pod_memory_gib(instance, gpus) - math.ceil(sum(_amount(limit.get("memory")) for limit in limits) / 2**30)
+    resources = {"cpu": str(max(cpus, 1)), "memory": f"{max(memory, 1)}Gi", labels.GPU: str(gpus)}
     if efa := instance.efa_interfaces * gpus // instance.gpus:
         resources[labels.EFA] = str(efa)
     return resources
 
 
-def tolerations() -> list[dict[str, str]]:
-    """Return the toleration of the taint that keeps everything else off GPU nodes."""
-    return [{"key": labels.GPU, "operator": "Exists", "effect": "NoSchedule"}]
+def shared_memory_gib(instance: InstanceType, gpus: int, whole_node_gib: int) -> int:
+    """Return the size limit of ``/dev/shm`` of a pod with ``gpus`` GPUs, in GiB.
+
+    It is the share of what a whole node's pod gets, and at most half of the pod's memory, against which it counts.
+    """
+    share = whole_node_gib * gpus // instance.gpus
+    return max(min(share, _pod_memory_gib(instance, gpus) // 2), 1)
+
+
+def _pod_memory_gib(instance: InstanceType, gpus: int) -> int:
+    """Return the pod's share of what the node has left after all reserves."""
+    schedulable_mib = min(
+        instance.memory_mib * SCHEDULABLE_MEMORY_PERCENT // 100,
+        instance.memory_mib * VISIBLE_MEMORY_PERMILLE // 1000 - RESERVED_MEMORY_MIB,
+    )
+    return schedulable_mib * gpus // (instance.gpus * 1024)
+
+
+def _amount(quantity: Any) -> Fraction:
+    """Read a Kubernetes quantity; 0 where there is none, or none that can be read, which other checks report."""
+    match = _QUANTITY.fullmatch(str(quantity))
+    return Fraction(match[1]) * _UNITS[match[2]] if match else Fraction(0)
+
+
+def huge_pages(pool: GpuPool, gpus: int) -> dict[str, str]:
+    """Return the huge pages of a pod with ``gpus`` GPUs: its share of the node's, where the pool has any."""
+    if not pool.hugepages:
+        return {}
+    return {HUGEPAGES: f"{int(HUGEPAGES_PER_NODE.removesuffix('Mi')) * gpus // pool.instance.gpus}Mi"}
+
+
+def tolerations(pool: GpuPool) -> list[dict[str, Any]]:
+    """Return what the pods of a pool tolerate: its taints, and for a while the loss of their node."""
+    lost = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+    return [
+        *tolerations_of(pool),
+        *(
+            {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": NODE_LOSS_SECONDS}
+            for key in lost
+        ),
+    ]
 
 
 def apart_from_other_groups() -> dict[str, Any]:

@@ -1,34 +1,23 @@
-"""What a user declares of a deployment: a model, its split over GPUs, its copies and its pool."""
+"""What a user declares of a deployment: a model, its split over GPUs, its copies and their pools."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from pulumi_lws.declarations import Count, Declaration, DnsLabel, PositiveCount
+from pulumi_lws.declarations import Count, Declaration, DnsLabel, PositiveCount, VersionText
+from pulumi_lws.facts.models import ModelArchitecture
 from pulumi_lws.facts.versions import PINS
 from pulumi_lws.nodes.settings import GpuPool
+from pulumi_lws.planning.parallelism import Parallelism, group_shape
 from pulumi_lws.planning.problems import invalid
-
-
-class Parallelism(Declaration):
-    """How one copy of the model is split over GPUs: ``tensor`` inside a node, ``pipeline`` over nodes."""
-
-    tensor: PositiveCount = 1
-    """GPUs that share every layer. Default 1."""
-    pipeline: PositiveCount = 1
-    """Stages that the layers are dealt to. Default 1."""
-
-    @property
-    def gpus(self) -> int:
-        """GPUs of one copy."""
-        return self.tensor * self.pipeline
-
-    def nodes(self, gpus_per_node: int) -> int:
-        """Whole nodes that one copy needs: the size of its group."""
-        return -(-self.gpus // gpus_per_node)
-
+from pulumi_lws.serving.engines.engine import RoleName
+from pulumi_lws.serving.engines.settings import Engine, VllmEngine
+from pulumi_lws.serving.routing.settings import Router, StandaloneRouter
+from pulumi_lws.serving.scaling.settings import Autoscaling
+from pulumi_lws.serving.sources.settings import CompileCache, HuggingFaceSource, Source
 
 _TAG_OR_DIGEST = re.compile(r"(:[\w][\w.-]{0,127}|@sha256:[0-9a-f]{64})$")
 
@@ -45,60 +34,244 @@ def _pinned(image: str) -> str:
 PinnedImage = Annotated[str, AfterValidator(_pinned)]
 """A container image pinned by tag or digest."""
 
-DEFAULT_VLLM_IMAGE = f"{PINS['vllm'].source}:{PINS['vllm'].version}"
-"""vLLM image with EFA's libfabric and aws-ofi-nccl, which the stock image lacks."""
+ModelName = Annotated[str, Field(min_length=1, pattern=r"^\S+$")]
+"""A model: a Hugging Face id, or a path inside the container."""
 
 
-class MultiNodeVllmSettings(Declaration):
-    """One model over several nodes, served by vLLM's Ray-less multi-process backend."""
+class Client(Declaration):
+    """Who may reach the API: pods of a namespace, such as a gateway's."""
 
-    model: str = Field(min_length=1)
-    """Model as ``vllm serve`` takes it: a Hugging Face id or a path inside the container."""
-    served_model_name: str | None = None
-    """Name that clients ask for. Default: ``model``."""
-    image: PinnedImage = DEFAULT_VLLM_IMAGE
-    """Container image of leader and workers. Default: the vLLM image of the pin table."""
+    namespace: DnsLabel | None = None
+    """Their namespace. Default: that of the deployment."""
+    pod_labels: Mapping[str, str] = {}
+    """Labels that they have. Default: all pods."""
+
+
+class NetworkAccess(Declaration):
+    """A NetworkPolicy: who reaches the API port.
+
+    Inside a deployment every port is open, since NCCL, Gloo and ZeroMQ choose theirs. EFA traffic passes no
+    NetworkPolicy; its security group guards it.
+    """
+
+    clients: tuple[Client, ...] = (Client(),)
+    """Who may send requests. Default: all pods of the namespace."""
+    monitoring: tuple[Client, ...] = (Client(namespace="monitoring"),)
+    """Who may read metrics. Default: the namespace ``monitoring``."""
+
+
+class SecretKey(Declaration):
+    """One key of a Secret of the namespace."""
+
+    secret: DnsLabel
+    """Name of the Secret."""
+    key: Annotated[str, Field(pattern=r"^[-._a-zA-Z0-9]+$", max_length=253)]
+    """Its key."""
+
+
+class RoleSettings(Declaration):
+    """What each role of a deployment decides for itself."""
+
+    pool: DnsLabel
+    """Name of the pool that its groups run on."""
     parallelism: Parallelism
     """Split of one copy over GPUs."""
     replicas: Count = 1
-    """Copies of the model: groups. Default 1."""
+    """Copies. Default 1. With ``autoscaling``, where the autoscaler starts."""
+    autoscaling: Autoscaling | None = None
+    """An autoscaler that owns ``replicas``. Default none."""
+    surge: Annotated[Count, Field(le=1)] | None = None
+    """Copies on top during a rollout, 0 or 1: with none, one copy at a time is down. Default: 1 where the pool has room
+    for one more than all of its deployments have."""
+    gpu_memory_utilization: Annotated[float, Field(gt=0, lt=1)] = 0.9
+    """Share of a GPU's memory that the engine may take. Default 0.9."""
+    extra_arguments: tuple[str, ...] = ()
+    """Arguments appended to the engine's command. Default none."""
+    environment: Mapping[str, str] = {}
+    """Environment added to the engine's containers; it wins over ours. Default none. Not for secrets."""
+    secret_environment: Mapping[str, SecretKey] = {}
+    """The same, with values from Secrets of the namespace. Default none."""
+
+    @property
+    def most_replicas(self) -> int:
+        """Copies at most: those of the autoscaler, where there is one."""
+        return max(self.replicas, self.autoscaling.max_replicas) if self.autoscaling else self.replicas
+
+
+class ModelSettings(Declaration):
+    """What all roles of a deployment share: the model, its engine, and how pods run."""
+
+    model: ModelName
+    """Model as the engine takes it: a Hugging Face id, or a path inside the container. Where ``source`` is not the hub,
+    it names what clients ask for and what sizes follow from."""
+    served_model_name: str | None = None
+    """Name that clients ask for. Default: ``model``."""
+    architecture: str | ModelArchitecture | None = None
+    """What the sizes follow from: a name of the catalogue, the path of a Hugging Face ``config.json`` (from the working
+    directory), or the fields themselves. Default: the catalogue's entry for ``model``."""
+    engine: Engine = VllmEngine()
+    """The engine. Default vLLM."""
+    image: PinnedImage | None = None
+    """Container image. Default: the engine's of the pin table."""
+    source: Source = HuggingFaceSource()
+    """Where the weights come from. Default: the Hugging Face hub."""
+    compile_cache: CompileCache = CompileCache()
+    """Where compiled kernels are kept. Default: the node's disks."""
+    max_model_len: PositiveCount | None = None
+    """Longest context in tokens. Default: the model's own, which needs a KV cache to match."""
+    kv_cache_dtype: Literal["auto", "fp8"] = "auto"
+    """Type of the KV cache: the model's, or ``fp8`` for half the size. Default auto."""
     start_budget_minutes: PositiveCount = 60
     """Longest time from an empty pool to a serving group, in minutes: node boot, image pull and model load. Every
     time-out is derived from it. Default 60."""
-    hugging_face_secret: DnsLabel | None = None
-    """Secret of the namespace whose key ``HF_TOKEN`` fetches the model. Default none. The token itself never stands in
-    a declaration."""
-    extra_arguments: tuple[str, ...] = ()
-    """Arguments appended to ``vllm serve`` of leader and workers. Default none."""
-    environment: Mapping[str, str] = {}
-    """Environment added to leader and workers; it wins over ours. Default none. Not for secrets."""
-
-
-class MultiNodeVllmDeployment(MultiNodeVllmSettings):
-    """A ``MultiNodeVllm`` of a stack file."""
-
-    kind: Literal["multi-node-vllm"]
-    """``multi-node-vllm``."""
-    pool: DnsLabel
-    """Name of the pool that its groups run on."""
-
-
-class MultiNodeVllmArgs(MultiNodeVllmSettings):
-    """Arguments of the component ``MultiNodeVllm``."""
-
-    name: DnsLabel
-    """Name of the LeaderWorkerSet; the Service is called ``<name>-leader``."""
-    namespace: DnsLabel
-    """Namespace of every object."""
-    pool_name: DnsLabel
-    """Name of the pool, as its nodes carry it in the label ``pulumi-lws/pool``."""
-    pool: GpuPool
-    """The pool that the groups run on."""
+    drain_seconds: Count = 120
+    """How long running requests may go on after a pod was told to stop, in seconds. Default 120."""
+    shared_memory_gib: PositiveCount = 64
+    """Size limit of ``/dev/shm`` of a whole node's pod, in GiB; a smaller pod takes its share. It counts against the
+    memory of the pod. Default 64."""
+    privileges: Literal["ipc-lock", "privileged"] = "ipc-lock"
+    """What the engine's container may do beyond any other: lock the memory that EFA and NCCL register, or everything.
+    Privileged is for images whose NIXL fails to register GPU memory without; sources disagree on whether any does.
+    Default ipc-lock."""
+    host_network: str | None = None
+    """Name of the node's interface, such as ``enp71s0``, where pods use the network of their node. Default: the pods'
+    own network."""
+    network: NetworkAccess | None = NetworkAccess()
+    """Who may reach the pods. Default: the namespace. None: no NetworkPolicy is made."""
+    image_pull_secret: DnsLabel | None = None
+    """Secret that opens the registry of the image. Default none."""
+    labels: Mapping[str, str] = {}
+    """Labels added to every pod. Default none."""
+    volumes: tuple[Mapping[str, Any], ...] = ()
+    """Volumes added to every pod, as the Kubernetes API has them. Default none."""
+    volume_mounts: tuple[Mapping[str, Any], ...] = ()
+    """Mounts added to the engine's container, as the Kubernetes API has them. Default none."""
+    sidecars: tuple[Mapping[str, Any], ...] = ()
+    """Containers added beside the engine of pods that serve, as the Kubernetes API has them. Default none."""
+    lws_version: VersionText = PINS["lws"].version
+    """Version of LWS in the cluster. Default: the one of the pin table."""
+    kubernetes_version: VersionText = PINS["kubernetes"].version
+    """Version of Kubernetes. Default: the one of the pin table."""
     wait: Literal["serving", "none"] | None = None
     """Whether an update waits until every group serves. Default: serving, but none where there are no replicas."""
 
 
-def args_of(name: str, namespace: str, deployment: MultiNodeVllmDeployment, pool: GpuPool) -> MultiNodeVllmArgs:
+class MultiNodeVllmSettings(ModelSettings, RoleSettings):
+    """One model over several nodes: groups of a leader and workers."""
+
+    kind: Literal["multi-node-vllm"] = "multi-node-vllm"
+    """``multi-node-vllm``."""
+
+
+class SingleNodeVllmSettings(ModelSettings, RoleSettings):
+    """A model that fits one node: a Deployment, since a LeaderWorkerSet has nothing to add."""
+
+    kind: Literal["single-node-vllm"] = "single-node-vllm"
+    """``single-node-vllm``."""
+
+
+class Transfer(Declaration):
+    """How KV caches go from prefill to decode: NIXL, over EFA where there is any."""
+
+    on_failure: Literal["fail", "recompute"] = "recompute"
+    """What decode does with a request whose cache did not arrive. Default recompute: a prefill pod that goes away then
+    costs time, not requests."""
+    side_channel_port: Annotated[PositiveCount, Field(le=65000)] = 5600
+    """First port of the handshakes; each rank has one of its own. Default 5600."""
+
+
+class DisaggregatedVllmSettings(ModelSettings):
+    """One model in two roles: prefill reads the prompt, decode writes the answer, each sized for its work."""
+
+    kind: Literal["disaggregated-vllm"] = "disaggregated-vllm"
+    """``disaggregated-vllm``."""
+    prefill: RoleSettings
+    """The role that reads prompts."""
+    decode: RoleSettings
+    """The role that writes answers."""
+    backend: Literal["leader-worker-sets", "disaggregated-set"] = "leader-worker-sets"
+    """What the roles are: a LeaderWorkerSet each, or one DisaggregatedSet, whose controller rolls both together and
+    needs LWS 0.10. Default leader-worker-sets."""
+    transfer: Transfer = Transfer()
+    """How KV caches go from prefill to decode. Default NIXL with port 5600."""
+    router: Router | None = StandaloneRouter()
+    """What chooses the pods of a request. Default: the llm-d router with an Envoy of its own. None: yours does."""
+    router_image: PinnedImage | None = None
+    """Image of the router. Default: the one of the pin table."""
+    sidecar_image: PinnedImage | None = None
+    """Image of the routing sidecar of decode pods. Default: the one of the pin table."""
+
+
+class Placed(Declaration):
+    """What makes the settings of a stack file the arguments of a component."""
+
+    name: DnsLabel
+    """Name of the deployment; the names of its objects start with it."""
+    namespace: DnsLabel
+    """Namespace of every object."""
+    pools: Mapping[DnsLabel, GpuPool]
+    """The pools that roles may name."""
+    taken_gpus: Mapping[DnsLabel, Count] = {}
+    """GPUs of each pool that other deployments take; a rollout puts a copy on top only where there is room beside them.
+    Default none."""
+
+
+class MultiNodeVllmArgs(Placed, MultiNodeVllmSettings):
+    """Arguments of the component ``MultiNodeVllm``."""
+
+
+class SingleNodeVllmArgs(Placed, SingleNodeVllmSettings):
+    """Arguments of the component ``SingleNodeVllm``."""
+
+
+class DisaggregatedVllmArgs(Placed, DisaggregatedVllmSettings):
+    """Arguments of the component ``DisaggregatedVllm``."""
+
+
+DeploymentSettings = Annotated[
+    MultiNodeVllmSettings | SingleNodeVllmSettings | DisaggregatedVllmSettings, Field(discriminator="kind")
+]
+"""A deployment of a stack file, chosen by ``kind``."""
+
+DeploymentArgs = MultiNodeVllmArgs | SingleNodeVllmArgs | DisaggregatedVllmArgs
+"""A deployment with its name, its namespace and the pools of its stack."""
+
+_ARGS: Mapping[str, type[DeploymentArgs]] = {
+    "multi-node-vllm": MultiNodeVllmArgs,
+    "single-node-vllm": SingleNodeVllmArgs,
+    "disaggregated-vllm": DisaggregatedVllmArgs,
+}
+
+
+def args_of(
+    name: str,
+    namespace: str,
+    deployment: DeploymentSettings,
+    pools: Mapping[str, GpuPool],
+    taken_gpus: Mapping[str, int] | None = None,
+) -> DeploymentArgs:
     """Return the arguments of the component for a deployment of a stack file."""
-    fields: dict[str, Any] = {field: getattr(deployment, field) for field in MultiNodeVllmSettings.model_fields}
-    return MultiNodeVllmArgs(**fields, name=name, namespace=namespace, pool_name=deployment.pool, pool=pool)
+    fields: dict[str, Any] = {field: getattr(deployment, field) for field in type(deployment).model_fields}
+    return _ARGS[deployment.kind](**fields, name=name, namespace=namespace, pools=pools, taken_gpus=taken_gpus or {})
+
+
+def roles_settings(deployment: DeploymentSettings | DeploymentArgs) -> Mapping[RoleName, RoleSettings]:
+    """Return the roles of a deployment by name."""
+    if isinstance(deployment, DisaggregatedVllmSettings):
+        return {"prefill": deployment.prefill, "decode": deployment.decode}
+    return {"serve": deployment}
+
+
+def pool_use(deployment: DeploymentSettings | DeploymentArgs, pools: Mapping[str, GpuPool]) -> Counter[str]:
+    """Return the GPUs of each pool that a deployment takes at most. A group takes its whole island."""
+    use: Counter[str] = Counter()
+    for settings in roles_settings(deployment).values():
+        if pool := pools.get(settings.pool):
+            use[settings.pool] += settings.most_replicas * gpus_of_copy(settings, pool)
+    return use
+
+
+def gpus_of_copy(settings: RoleSettings, pool: GpuPool) -> int:
+    """Return the GPUs that one copy keeps from others: its own, or those of its island."""
+    size = group_shape(settings.parallelism, pool.instance.gpus).size
+    return settings.parallelism.gpus if size == 1 else pool.nodes_per_island * pool.instance.gpus

@@ -1,6 +1,7 @@
 """Probe of a group: runs inside the engine's container, as ``python3 two_phase_probe.py leader-ready`` and so on.
 
-Standard library of Python 3.9 only, since the image decides what there is. Exit 0 means yes, 1 means no.
+Standard library of Python 3.9 only, since the image decides what there is. Exit 0 means yes, 1 means no; what was seen
+goes to standard output, which Kubernetes shows in the event of a failed probe.
 
 LWS with ``LeaderReady`` makes the workers once the leader is Ready, but a leader can only load its share of the model
 together with its workers. So readiness has two phases: while the leader *gathers* (its rendezvous port listens, no
@@ -8,6 +9,7 @@ worker exists) it is Ready for a short window, which is all that LWS needs; from
 """
 
 import argparse
+import contextlib
 import http.client
 import json
 import os
@@ -15,41 +17,57 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-State = dict[str, Any]
+State = dict[str, float]
+"""What probes of one container remember: times in seconds since boot, and flags as 0 or 1."""
 
-WINDOW_SECONDS = 20.0
+WINDOW_SECONDS = 17.0
+"""How long a gathering leader says yes. Two probes that say no, 5 s apart, and 3 s of waiting for an answer later it is
+no longer Ready: 30 s at most."""
 WINDOW_PERIOD_SECONDS = 300.0
 PATIENCE_SECONDS = 180.0
 LOOKUP_SECONDS = 1.0
 HEALTH_SECONDS = 3.0
+LOOPBACK = ("127.0.0.1", "::1")
+STATE_FOLDERS = ("/tmp", "/dev/shm")  # noqa: S108 - the names of the files change with every restart of the container
+STATE_BYTES = 1000
 LISTEN = "0A"
 
+PROBES = ("leader-ready", "leader-alive", "worker-ready")
 ABSENT, PRESENT, UNCLEAR = "absent", "present", "unclear"
+
+
+class Found(NamedTuple):
+    """What a resolver said of a name: absent, present or unclear, and an address if present."""
+
+    answer: str
+    address: str = ""
 
 
 def leader_ready(state: State, now: float, serves: bool, listens: bool, first_worker: Callable[[], str]) -> bool:
     """Decide whether the leader is Ready. ``first_worker`` is asked only when the answer depends on it."""
     if serves:
-        state["served"] = True
+        state["served_at"] = now
         return True
-    if "served" in state or not listens:
+    if "served_at" in state or not listens:
         return False
     worker = first_worker()
     if worker == UNCLEAR:
-        return bool(state.get("gathering")) and _window_open(state, now)
-    state["gathering"] = worker == ABSENT
-    return worker == ABSENT and _window_open(state, now)
+        # A resolver that never gave an answer must not hold up the group for ever either.
+        gathers = state.get("gathers", now - state.setdefault("unclear_at", now) >= WINDOW_PERIOD_SECONDS)
+    else:
+        gathers = state["gathers"] = float(worker == ABSENT)
+    return bool(gathers) and _window_open(state, now)
 
 
 def _window_open(state: State, now: float) -> bool:
-    """Open for 20 s from the first look, and again every 5 min: the controller may have been down."""
+    """Open a window at the first look, and again every 5 min: the controller may have been down."""
     if now - state.setdefault("window_at", now) >= WINDOW_PERIOD_SECONDS:
         state["window_at"] = now
-    return bool(now - state["window_at"] < WINDOW_SECONDS)
+    return now - state["window_at"] < WINDOW_SECONDS
 
 
 def leader_alive(state: State, now: float, serves: bool, started_at: float, start_budget: float) -> bool:
@@ -58,7 +76,7 @@ def leader_alive(state: State, now: float, serves: bool, started_at: float, star
         state["served_at"] = now
         return True
     if "served_at" in state:
-        return bool(now - state["served_at"] < PATIENCE_SECONDS)
+        return now - state["served_at"] < PATIENCE_SECONDS
     return now - started_at < start_budget
 
 
@@ -70,11 +88,27 @@ def worker_ready(state: State, now: float, leader_serves: bool) -> bool:
     return "served_at" in state and now - state["served_at"] < PATIENCE_SECONDS
 
 
-def answers_200(host: str, port: int) -> bool:
-    """Tell whether ``/health`` answers 200."""
-    connection = http.client.HTTPConnection(host, port, timeout=HEALTH_SECONDS)
+def state_without_memory(started_at: float, now: float) -> State:
+    """Return the state to decide from where no file can be kept: windows are counted from the container's start."""
+    periods = (now - started_at) // WINDOW_PERIOD_SECONDS
+    return {"unclear_at": started_at, "window_at": started_at + periods * WINDOW_PERIOD_SECONDS}
+
+
+def answers_200(hosts: Sequence[str], port: int, path: str) -> bool:
+    """Tell whether one of the hosts answers ``path`` with 200, within 3 s for all."""
+    end = time.monotonic() + HEALTH_SECONDS
+    return any(_answers_200(host, port, path, end) for host in hosts)
+
+
+def _answers_200(host: str, port: int, path: str, end: float) -> bool:
+    def left() -> float:
+        return max(end - time.monotonic(), 0.01)
+
+    connection = http.client.HTTPConnection(host, port, timeout=left())
     try:
-        connection.request("GET", "/health")
+        connection.connect()
+        connection.sock.settimeout(left())
+        connection.request("GET", path)
         return connection.getresponse().status == 200
     except (OSError, ValueError, http.client.HTTPException):
         return False
@@ -82,30 +116,50 @@ def answers_200(host: str, port: int) -> bool:
         connection.close()
 
 
-def port_listens(port: int, tables: Sequence[str] = ("/proc/net/tcp", "/proc/net/tcp6")) -> bool:
-    """Tell whether a socket of this pod listens on ``port``, without connecting: stray connections break engines."""
+def port_listens(port: int, own: bool = False, proc: str = "/proc") -> bool:
+    """Tell whether a socket listens on ``port``, without connecting: stray connections break some engines.
+
+    Args:
+        port: The port.
+        own: Whether a process of this container must hold it. On the network of a node, the table shows all its pods.
+        proc: Where the kernel tells.
+    """
     wanted = f":{port:04X}"
-    for table in tables:
-        try:
-            with Path(table).open(encoding="ascii") as lines:
-                if any(f[1].endswith(wanted) and f[3] == LISTEN for f in map(str.split, lines) if len(f) > 3):
-                    return True
-        except OSError:
-            continue
-    return False
+    links = {f"socket:[{line[9]}]" for line in _sockets(proc) if line[1].endswith(wanted) and line[3] == LISTEN}
+    return bool(links) and (not own or any(link in links for link in _open(proc)))
 
 
-def look_up(name: str) -> str:
-    """Tell whether ``name`` resolves: absent only when the resolver says that it does not exist."""
-    answer = [UNCLEAR]
+def _sockets(proc: str) -> Iterator[list[str]]:
+    for table in ("net/tcp", "net/tcp6"):
+        with contextlib.suppress(OSError), Path(proc, table).open(encoding="ascii") as lines:
+            yield from (fields for fields in map(str.split, lines) if len(fields) > 9)
+
+
+def _open(proc: str) -> Iterator[str]:
+    """Yield what the processes that this one may look into have open."""
+    for folder in Path(proc).glob("[0-9]*/fd"):
+        with contextlib.suppress(OSError):
+            yield from map(_target, list(folder.iterdir()))
+
+
+def _target(link: Path) -> str:
+    try:
+        return str(link.readlink())
+    except OSError:
+        return ""
+
+
+def look_up(name: str) -> Found:
+    """Ask the resolver for ``name``, for 1 s: it is absent only when the resolver says that it does not exist."""
+    found = [Found(UNCLEAR)]
 
     def resolve() -> None:
         try:
-            socket.getaddrinfo(name, None)
-            answer[0] = PRESENT
+            addresses = socket.getaddrinfo(absolute_name(name), None, type=socket.SOCK_STREAM)
+            found[0] = Found(PRESENT, str(addresses[0][4][0]))
         except socket.gaierror as error:
             if error.errno == socket.EAI_NONAME:
-                answer[0] = ABSENT
+                found[0] = Found(ABSENT)
         except (OSError, UnicodeError):
             pass
 
@@ -113,93 +167,117 @@ def look_up(name: str) -> str:
     thread = threading.Thread(target=resolve, daemon=True)
     thread.start()
     thread.join(LOOKUP_SECONDS)
-    return answer[0]
+    return found[0]
 
 
-def first_worker_name(leader_address: str) -> str:
-    """Return the name of worker 1: ``lws-0.lws.ns`` is led by, ``lws-0-1.lws.ns`` works for."""
+def absolute_name(name: str, resolv_conf: str = "/etc/resolv.conf") -> str:
+    """Return ``pod.service.namespace`` with the cluster's domain, or as it is where that is not known.
+
+    The short name would be tried in every search domain and at last in the world's: five questions instead of one,
+    and where the world's resolver is out of reach no answer at all for a worker that does not exist.
+    """
+    try:
+        with Path(resolv_conf).open(encoding="utf-8", errors="replace") as lines:
+            words = [line.split() for line in lines]
+    except OSError:
+        return name
+    domains = [domain for line in words if line and line[0] == "search" for domain in line[1:]]
+    return next((f"{name}.{domain.rstrip('.')}." for domain in domains if domain.startswith("svc.")), name)
+
+
+def worker_name(leader_address: str, index: int) -> str:
+    """Return the name of a worker: ``lws-0.lws.ns`` is led by, ``lws-0-1.lws.ns`` works for."""
     leader, _, domain = leader_address.partition(".")
-    return f"{leader}-1.{domain}"
+    return f"{leader}-{index}.{domain}"
 
 
-def container_start() -> float:
-    """Return the start of PID 1 in seconds since boot; it changes with every container restart."""
+def container_start() -> int:
+    """Return the start of PID 1 in clock ticks since boot; it changes with every restart of the container."""
     stat = Path("/proc/1/stat").read_text(encoding="ascii", errors="replace")
     # The name of the program, in brackets, may hold blanks; field 22 is the 20th behind it.
-    ticks = int(stat.rpartition(")")[2].split()[19])
-    return ticks / os.sysconf("SC_CLK_TCK")
+    return int(stat.rpartition(")")[2].split()[19])
 
 
-def load_state(path: Path) -> State:
-    """Return the state that earlier probes of this container kept; unreadable state counts as none."""
-    try:
-        state = json.loads(path.read_text(encoding="ascii"))
-    except (OSError, ValueError):
-        return {}
-    return state if isinstance(state, dict) else {}
+def load_state(folders: Sequence[str], name: str, now: float) -> State:
+    """Return the state that earlier probes of this container kept; what cannot be read or be true counts as none."""
+    for folder in folders:
+        try:
+            with Path(folder, name).open("rb") as file:
+                kept = json.loads(file.read(STATE_BYTES))
+        except (OSError, ValueError, RecursionError):
+            continue
+        if isinstance(kept, dict):
+            times = {key: value for key, value in kept.items() if isinstance(value, (int, float))}
+            return {key: float(value) for key, value in times.items() if 0 <= value <= now}
+    return {}
 
 
-def save_state(path: Path, state: State) -> None:
-    """Keep the state, whole or not at all. A full disk must not fail a probe."""
-    temporary = path.with_suffix(f".{os.getpid()}")
-    try:
-        temporary.write_text(json.dumps(state), encoding="ascii")
-        temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
+def save_state(folders: Sequence[str], name: str, state: State) -> bool:
+    """Keep the state in the first folder that takes it, whole or not at all; tell whether one did."""
+    for folder in folders:
+        path = Path(folder, name)
+        temporary = path.with_suffix(f".{os.getpid()}")
+        with contextlib.suppress(OSError):
+            temporary.write_text(json.dumps(state), encoding="ascii")
+            temporary.replace(path)
+            return True
+        # What was kept here before would hide what the next folder keeps.
+        for useless in (temporary, path):
+            with contextlib.suppress(OSError):
+                useless.unlink()
+    return False
 
 
-def wait_for_leader(
-    address: str,
-    budget: float,
-    resolve: Callable[[str], str] = look_up,
-    sleep: Callable[[float], None] = time.sleep,
-    clock: Callable[[], float] = time.monotonic,
-) -> bool:
-    """Wait until the leader's name resolves, within the budget of seconds."""
-    end = clock() + budget
-    while resolve(address) != PRESENT:
-        if clock() >= end:
-            sys.stderr.write(f"the leader's name {address} did not resolve within {budget:.0f} s\n")
-            return False
-        sleep(1)
-    return True
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Run one probe and return its exit code."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("probe", choices=["leader-ready", "leader-alive", "worker-ready", "wait-for-leader"])
-    parser.add_argument("--api-port", type=int, default=8000)
-    parser.add_argument("--rendezvous-port", type=int, default=29501)
-    parser.add_argument("--start-budget", type=float, default=3600.0)
-    parser.add_argument("--state-folder", default="/tmp")  # noqa: S108 - cleared by a restart
-    options = parser.parse_args(arguments)
-    leader = os.environ.get("LWS_LEADER_ADDRESS", "")
-    if options.probe == "wait-for-leader":
-        return 0 if wait_for_leader(leader, options.start_budget) else 1
-    # The clock that /proc counts in; the wall clock may jump.
-    started_at, now = container_start(), time.clock_gettime(time.CLOCK_BOOTTIME)
-    path = Path(options.state_folder) / f"pulumi-lws-{options.probe}-{started_at:.0f}.json"
-    before = load_state(path)
+def probe(options: argparse.Namespace, leader: str) -> bool:
+    """Run one probe with what those before it kept, and say what it saw."""
+    ticks, now = container_start(), time.clock_gettime(time.CLOCK_BOOTTIME)
+    started_at = ticks / os.sysconf("SC_CLK_TCK")
+    folders, name = options.state_folder or STATE_FOLDERS, f"pulumi-lws-{options.mode}-{ticks}.json"
+    before = load_state(folders, name, now)
+    if not before and not save_state(folders, name, {"first_at": now}):
+        before = state_without_memory(started_at, now)
     state = dict(before)
-    if options.probe == "worker-ready":
-        yes = worker_ready(state, now, answers_200(leader, options.api_port))
-    elif options.probe == "leader-alive":
-        serves = answers_200("127.0.0.1", options.api_port)
-        yes = leader_alive(state, now, serves, started_at, options.start_budget)
+    seen = {}
+
+    def first_worker() -> str:
+        seen["first worker"] = look_up(worker_name(leader, 1)).answer if leader else UNCLEAR
+        return seen["first worker"]
+
+    hosts: Sequence[str] = LOOPBACK
+    if options.mode == "worker-ready":
+        found = look_up(leader)
+        seen["leader"], hosts = found.answer, [found.address] if found.address else []
+    serves = answers_200(hosts, options.health_port, options.health_path)
+    seen["serves"] = "yes" if serves else "no"
+    if options.mode == "worker-ready":
+        yes = worker_ready(state, now, serves)
+    elif options.mode == "leader-alive":
+        yes = leader_alive(state, now, serves, started_at, options.budget)
     else:
-        serves = answers_200("127.0.0.1", options.api_port)
-        listens = port_listens(options.rendezvous_port)
-        yes = leader_ready(state, now, serves, listens, lambda: look_up(first_worker_name(leader)))
+        listens = not options.rendezvous_port or port_listens(options.rendezvous_port, options.own_sockets)
+        seen["gathers"] = "yes" if listens else "not yet"
+        yes = leader_ready(state, now, serves, listens, first_worker)
     if state != before:
-        save_state(path, state)
-    return 0 if yes else 1
+        save_state(folders, name, state)
+    sys.stdout.write(", ".join(f"{what}: {answer}" for what, answer in seen.items()) + "\n")
+    return yes
+
+
+def main(arguments: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run the probe that the arguments name and return the exit code."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("mode", choices=PROBES)
+    parser.add_argument("--health-port", type=int, default=8000)
+    parser.add_argument("--health-path", default="/health")
+    parser.add_argument("--rendezvous-port", type=int, default=0, help="default: it gathers from its start")
+    parser.add_argument("--own-sockets", action="store_true", help="on the network of a node: look at own sockets only")
+    parser.add_argument("--budget", type=float, default=3600.0, help="seconds in which it must serve")
+    parser.add_argument("--state-folder", action="append")
+    return 0 if probe(parser.parse_args(arguments), environment.get("LWS_LEADER_ADDRESS", "")) else 1
 
 
 if __name__ == "__main__":
-    code = main(sys.argv[1:])
+    code = main(sys.argv[1:], os.environ)
     sys.stdout.flush()
-    sys.stderr.flush()
     # A look-up that still hangs in its thread must not hold up the exit.
     os._exit(code)

@@ -18,12 +18,12 @@ def names(items: list[dict[str, Any]]) -> set[str]:
 
 def test_up_update_and_destroy(lab: Any, local_stack: Any) -> None:
     up = local_stack.succeeds("up", "--yes", "--skip-preview", *POLICIES)
-    assert "+ 9 created" in up
+    assert "+ 11 created" in up
     assert "error" not in up
     [groups] = lab.objects(GROUPS)
     managers = {entry["manager"] for entry in groups["metadata"]["managedFields"] if "subresource" not in entry}
     assert all(manager.startswith("pulumi-kubernetes") for manager in managers)
-    assert names(lab.objects("/api/v1/namespaces/models/services")) == {"glm-5-leader"}
+    assert names(lab.objects("/api/v1/namespaces/models/services")) == {"glm-5-api"}
 
     local_stack.succeeds("preview", "--expect-no-changes", *POLICIES)
     local_stack.succeeds("refresh", "--yes", "--skip-preview", "--expect-no-changes")
@@ -57,7 +57,7 @@ def test_three_mistakes_are_three_problems_without_a_traceback(local_stack: Any)
     for line in (
         "- pools.p5.instanceType: found 'p5.48xl'; allowed: p4d.24xlarge,",
         (
-            "- deployments.glm-5.parallelism.tensr: found an unknown field with the value 8; allowed: tensor, pipeline."
+            "- deployments.glm-5.parallelism.tensr: found an unknown field with the value 8; allowed: tensor, pipeline, data, expert."
             " Write tensor instead."
         ),
         "- deployments.glm-5.replicas: found 'two'; allowed: a whole number. Change replicas.",

@@ -1,64 +1,168 @@
-"""vLLM over several nodes by its own multi-process backend, without Ray.
+"""vLLM: in one pod, over pods by its own multi-process backend or by Ray, or as data-parallel ranks of many pods.
 
-Source: ``vllm/config/parallel.py`` and ``vllm/engine/arg_utils.py``; ``--nnodes`` since vLLM 0.12.
+Source: ``vllm/config/parallel.py``, ``vllm/engine/arg_utils.py`` and ``vllm/entrypoints/cli/serve.py``.
 """
 
-from pulumi_lws.serving.settings import MultiNodeVllmSettings
-from pulumi_lws.serving.timeouts import DRAIN_SECONDS, Timeouts
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
 
-API_PORT = 8000
-"""Port of the OpenAI API, ``/health`` and ``/metrics``; only the leader opens it."""
+from pulumi_lws.facts.versions import PINS
+from pulumi_lws.facts.vllm_flags import flag_table
+from pulumi_lws.planning.problems import Problem
+from pulumi_lws.serving.engines import ray
+from pulumi_lws.serving.engines.engine import Behaviour, Launch, Process
+from pulumi_lws.serving.engines.interconnect import interconnect
+from pulumi_lws.serving.engines.settings import VllmEngine
+from pulumi_lws.serving.engines.vllm_modes import Mode, mode_of, version_in
+from pulumi_lws.serving.engines.vllm_problems import vllm_problems
 
-RENDEZVOUS_PORT = 29501
+MASTER_PORT = 29501
 """Port on which the leader gathers the other ranks (``--master-port``)."""
 
+DATA_PARALLEL_PORT = 29550
+"""Port on which the leader gathers the data-parallel ranks of other pods (``--data-parallel-rpc-port``)."""
 
-def leader_command(settings: MultiNodeVllmSettings, timeouts: Timeouts) -> list[str]:
-    """Return the command of the leader: rank 0, with the API server."""
-    serving = ["--host", "0.0.0.0", "--port", str(API_PORT), "--shutdown-timeout", str(DRAIN_SECONDS)]  # noqa: S104 - the Service and the probe reach it by the pod's address
-    if settings.served_model_name is not None:
-        serving += ["--served-model-name", settings.served_model_name]
-    return [*_rank_command(settings, timeouts), *serving, *settings.extra_arguments]
+_INDEX = "$(LWS_WORKER_INDEX)"
+
+_RENDEZVOUS: dict[Mode, int | None] = {
+    Mode.SINGLE: None,
+    Mode.NODES: MASTER_PORT,
+    Mode.RAY: ray.RENDEZVOUS_PORT,
+    Mode.HYBRID: DATA_PARALLEL_PORT,
+    Mode.EXTERNAL: DATA_PARALLEL_PORT,
+}
+
+Position = Literal["leader", "worker"]
 
 
-def worker_command(settings: MultiNodeVllmSettings, timeouts: Timeouts) -> list[str]:
-    """Return the command of a worker: a rank without an API server."""
-    return [*_rank_command(settings, timeouts), "--headless", *settings.extra_arguments]
+@dataclass(frozen=True)
+class Vllm:
+    """vLLM as declared."""
+
+    settings: VllmEngine
+
+    @property
+    def default_image(self) -> str:
+        """An image with EFA's libfabric and aws-ofi-nccl, which vLLM's own lacks."""
+        return f"{PINS['vllm'].source}:{PINS['vllm'].version}"
+
+    def leader(self, launch: Launch) -> Process:
+        """Return the process of a leader, or of the only pod of a group."""
+        command = self._serve(launch, "leader")
+        if mode_of(self.settings, launch) is Mode.RAY:
+            command = ray.leader_command(command, launch)
+        return Process(command, _environment(launch))
+
+    def worker(self, launch: Launch) -> Process:
+        """Return the process of a worker."""
+        mode = mode_of(self.settings, launch)
+        if mode is Mode.RAY:
+            return Process(ray.worker_command(launch), _environment(launch))
+        command = self._serve(launch, "worker")
+        if mode is Mode.HYBRID:
+            # Kubernetes fills in variables but does not calculate.
+            first = f"LWS_WORKER_INDEX * {launch.shape.data_per_pod(launch.parallelism)}"
+            command = ("sh", "-euc", f'exec "$@" --data-parallel-start-rank "$(({first}))"', "data-parallel", *command)
+        return Process(command, _environment(launch))
+
+    def behaviour(self, launch: Launch) -> Behaviour:
+        """Return what is to be known of the launch."""
+        mode = mode_of(self.settings, launch)
+        rendezvous = _RENDEZVOUS[mode]
+        return Behaviour(
+            serves="every_pod" if mode in (Mode.HYBRID, Mode.EXTERNAL) else "leader",
+            startup="leader_first",
+            rendezvous_port=rendezvous,
+            ports={"http": launch.api_port},
+            health_port=launch.api_port,
+            engine_ports={"http": (launch.api_port, 0)} | ({"rendezvous": (rendezvous, 0)} if rendezvous else {}),
+        )
+
+    def problems(self, launch: Launch) -> list[Problem]:
+        """Return what vLLM cannot do of a launch. Paths start at the role's settings, or with ``engine``."""
+        return vllm_problems(self.settings, launch)
+
+    def _serve(self, launch: Launch, position: Position) -> tuple[str, ...]:
+        mode = mode_of(self.settings, launch)
+        headless = position == "worker" and mode is Mode.NODES
+        return (
+            "vllm",
+            "serve",
+            launch.model,
+            *_parallel(launch, mode, position),
+            *self._experts(launch),
+            *_memory(launch),
+            *(self._timeouts(launch) if launch.shape.size > 1 else ()),
+            *(("--headless",) if headless else self._api(launch)),
+            *launch.loading_arguments,
+            *launch.transfer_arguments,
+            *launch.extra_arguments,
+        )
+
+    def _knows(self, launch: Launch, flag: str) -> bool:
+        table = flag_table()
+        return table.has(flag, version_in(self.settings, launch.image) or table.versions[-1])
+
+    def _experts(self, launch: Launch) -> Iterator[str]:
+        if launch.parallelism.expert:
+            yield "--enable-expert-parallel"
+        if self.settings.all_to_all is not None:
+            yield from ("--all2all-backend", self.settings.all_to_all)
+
+    def _timeouts(self, launch: Launch) -> Iterator[str]:
+        # The first is of the GPUs' groups, the second of the CPUs', which otherwise give up after half an hour.
+        for flag in ("--distributed-timeout-seconds", "--cpu-distributed-timeout-seconds"):
+            if self._knows(launch, flag):
+                yield from (flag, str(launch.timeouts.distributed))
+
+    def _api(self, launch: Launch) -> Iterator[str]:
+        yield from ("--host", "0.0.0.0", "--port", str(launch.api_port))  # noqa: S104 - reached by the pod's address
+        if launch.served_model_name is not None:
+            yield from ("--served-model-name", launch.served_model_name)
+        if self._knows(launch, "--shutdown-timeout"):
+            yield from ("--shutdown-timeout", str(launch.drain_seconds))
 
 
-def environment(timeouts: Timeouts) -> dict[str, str]:
-    """Return the environment of leader and workers that does not depend on the pod."""
+def _parallel(launch: Launch, mode: Mode, position: Position) -> Iterator[str]:
+    split, leads = launch.parallelism, position == "leader"
+    yield from ("--tensor-parallel-size", str(split.tensor))
+    if split.pipeline > 1:
+        yield from ("--pipeline-parallel-size", str(split.pipeline))
+    if split.data > 1:
+        yield from ("--data-parallel-size", str(split.data))
+    # A leader knows its own address before DNS does.
+    gathering = "$(POD_IP)" if leads else "$(LWS_LEADER_ADDRESS)"
+    match mode:
+        case Mode.SINGLE:
+            pass
+        case Mode.RAY:
+            yield from ("--distributed-executor-backend", "ray")
+        case Mode.NODES:
+            yield from ("--distributed-executor-backend", "mp", "--nnodes", "$(LWS_GROUP_SIZE)", "--node-rank", _INDEX)
+            yield from ("--master-addr", gathering, "--master-port", str(MASTER_PORT))
+        case Mode.HYBRID | Mode.EXTERNAL:
+            yield from ("--data-parallel-address", gathering, "--data-parallel-rpc-port", str(DATA_PARALLEL_PORT))
+            if mode is Mode.EXTERNAL:
+                yield from ("--data-parallel-rank", _INDEX)
+            else:
+                yield from ("--data-parallel-hybrid-lb", "--data-parallel-size-local")
+                yield str(launch.shape.data_per_pod(split))
+                yield from ("--data-parallel-start-rank", "0") if leads else ()
+
+
+def _memory(launch: Launch) -> Iterator[str]:
+    yield from ("--gpu-memory-utilization", str(launch.gpu_memory_utilization))
+    if launch.max_model_len is not None:
+        yield from ("--max-model-len", str(launch.max_model_len))
+    if launch.kv_cache_dtype != "auto":
+        yield from ("--kv-cache-dtype", launch.kv_cache_dtype)
+
+
+def _environment(launch: Launch) -> dict[str, str]:
     return {
-        "VLLM_ENGINE_READY_TIMEOUT_S": str(timeouts.engine_ready),
+        "VLLM_ENGINE_READY_TIMEOUT_S": str(launch.timeouts.engine_ready),
         # Torch asks for the user's name; an arbitrary UID has none. https://github.com/vllm-project/vllm/issues/44548
         "USER": "vllm",
-        "NCCL_SOCKET_IFNAME": "eth0",
-        "GLOO_SOCKET_IFNAME": "eth0",
-        # The first all-reduce between nodes failed on EFA with it. https://github.com/aws-samples/aws-do-eks/issues/53
-        "NCCL_NVLS_ENABLE": "0",
+        **interconnect(launch),
     }
-
-
-def _rank_command(settings: MultiNodeVllmSettings, timeouts: Timeouts) -> list[str]:
-    """Return what every rank is told; Kubernetes fills in the variables that LWS injects."""
-    return [
-        "vllm",
-        "serve",
-        settings.model,
-        "--distributed-executor-backend",
-        "mp",
-        "--tensor-parallel-size",
-        str(settings.parallelism.tensor),
-        "--pipeline-parallel-size",
-        str(settings.parallelism.pipeline),
-        "--nnodes",
-        "$(LWS_GROUP_SIZE)",
-        "--node-rank",
-        "$(LWS_WORKER_INDEX)",
-        "--master-addr",
-        "$(LWS_LEADER_ADDRESS)",
-        "--master-port",
-        str(RENDEZVOUS_PORT),
-        "--distributed-timeout-seconds",
-        str(timeouts.distributed),
-    ]

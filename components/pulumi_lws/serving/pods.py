@@ -1,0 +1,202 @@
+"""The pods of a role: what runs in them, what they take of a node, and where they may run."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from pulumi_lws.facts import labels
+from pulumi_lws.serving import container_checks, placement, readiness, transfer
+from pulumi_lws.serving.engines.engine import Process
+from pulumi_lws.serving.roles import Role
+from pulumi_lws.serving.routing import attached
+from pulumi_lws.serving.settings import DisaggregatedVllmArgs, SecretKey
+from pulumi_lws.serving.sources.compiling import Storage, cache_identity, compile_cache
+from pulumi_lws.serving.timeouts import PRE_STOP_SECONDS
+from pulumi_lws.workloads.settings import PodTemplate, TemplateMetadata
+
+Position = Literal["leader", "worker"]
+"""Place of a pod in its group. The only pod of a group is its leader."""
+
+ENGINE_CONTAINER = "engine"
+"""Name of the engine's container."""
+
+_PRIVILEGES: Mapping[str, Mapping[str, Any]] = {
+    # Memory that EFA and NCCL register must not be swapped.
+    "ipc-lock": {"capabilities": {"add": ["IPC_LOCK"]}},
+    "privileged": {"privileged": True},
+}
+
+_PROGRAM_VOLUME = "pulumi-lws"
+_SHARED_MEMORY = "shared-memory"
+
+
+def pod_template(role: Role, position: Position) -> PodTemplate:
+    """Return the template of the leaders or the workers of a role."""
+    annotations = {labels.DO_NOT_DISRUPT: "true"}
+    own_labels = pod_labels(role) | (attached.serving_labels(role) if _serves(role, position) else {})
+    metadata = TemplateMetadata(labels=own_labels, annotations=annotations)
+    return PodTemplate(metadata=metadata, spec=pod_spec(role, position))
+
+
+def _serves(role: Role, position: Position) -> bool:
+    """Tell whether a pod answers requests."""
+    return position == "leader" or role.behaviour.serves == "every_pod"
+
+
+def pod_labels(role: Role) -> dict[str, str]:
+    """Return the labels of a role's pods; the user's own cannot take the place of those that selectors need."""
+    return {**role.deployment.labels, labels.DEPLOYMENT: role.deployment_name, labels.ROLE: role.name}
+
+
+def pod_spec(role: Role, position: Position) -> dict[str, Any]:
+    """Render the pod spec of a leader or a worker."""
+    deployment = role.deployment
+    serves = _serves(role, position)
+    grace = role.launch.timeouts.leader_grace if serves else role.launch.timeouts.worker_grace
+    spec: dict[str, Any] = {
+        # A Service called vllm would set VLLM_PORT. https://github.com/vllm-project/vllm/issues/34199
+        "enableServiceLinks": False,
+        "automountServiceAccountToken": False,
+        "nodeSelector": {labels.POOL: role.settings.pool},
+        "tolerations": placement.tolerations(role.pool),
+        "terminationGracePeriodSeconds": grace,
+        "containers": [_engine_container(role, position, serves), *(deployment.sidecars if serves else ())],
+        "volumes": _merged(_own_volumes(role), deployment.volumes, key="name"),
+    }
+    if (account := attached.service_account(role)) is not None:
+        spec["serviceAccountName"] = account
+    if deployment.image_pull_secret is not None:
+        spec["imagePullSecrets"] = [{"name": deployment.image_pull_secret}]
+    if deployment.host_network is not None:
+        # Without this policy a pod on the node's network does not find the names of its group.
+        spec |= {"hostNetwork": True, "dnsPolicy": "ClusterFirstWithHostNet"}
+    if position == "leader" and (affinity := _affinity(role)):
+        spec["affinity"] = affinity
+    if before := _init_containers(role, position):
+        spec["initContainers"] = before
+    return spec
+
+
+def _affinity(role: Role) -> dict[str, Any]:
+    apart = placement.apart_from_other_groups() if role.is_on_islands else {}
+    return {**apart, **attached.affinity(role)}
+
+
+def _engine_container(role: Role, position: Position, serves: bool) -> dict[str, Any]:
+    process = role.engine.leader(role.launch) if position == "leader" else role.engine.worker(role.launch)
+    command = process.command
+    if position == "leader":
+        command = readiness.leader_command(role.behaviour, command, role.shape.size, role.launch.timeouts)
+    resources = placement.pod_resources(
+        role.pool.instance, role.shape.gpus_per_pod, [*role.deployment.sidecars, *attached.sidecars(role)]
+    )
+    if not role.launch.has_efa:
+        # The pool may do without the interfaces that its instances have.
+        resources.pop(labels.EFA, None)
+    if container_checks.wants_huge_pages(role.settings.environment):
+        resources |= placement.huge_pages(role.pool, role.shape.gpus_per_pod)
+    container: dict[str, Any] = {
+        "name": ENGINE_CONTAINER,
+        "image": role.launch.image,
+        "command": list(command),
+        "env": _environment(role, process),
+        "resources": {"requests": resources, "limits": resources},
+        "securityContext": _PRIVILEGES[role.deployment.privileges],
+        "volumeMounts": _merged(_own_mounts(role), role.deployment.volume_mounts, key="mountPath"),
+        **readiness.probes(
+            role.behaviour,
+            position,
+            role.shape.size,
+            role.launch.timeouts,
+            host_network=role.launch.host_network,
+        ),
+    }
+    if serves:
+        container["ports"] = [{"name": name, "containerPort": port} for name, port in role.behaviour.ports.items()]
+        # Services, gateways and routers learn of the end while the pod still takes requests.
+        container["lifecycle"] = {"preStop": {"sleep": {"seconds": PRE_STOP_SECONDS}}}
+    return container
+
+
+def _environment(role: Role, process: Process) -> list[dict[str, Any]]:
+    """Return the environment of the engine: ours, then the user's, each name once and the user's in its place."""
+    address = {"valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
+    entries: list[Mapping[str, Any]] = [
+        {"name": "POD_IP", **address},
+        # Without it vLLM guesses its address by a route to the internet.
+        # https://github.com/vllm-project/vllm/issues/2857
+        {"name": "VLLM_HOST_IP", **address},
+        *role.loading.environment,
+        *_cache(role).environment,
+        *(_plain(process.environment)),
+    ]
+    if isinstance(role.deployment, DisaggregatedVllmArgs):
+        entries += transfer.environment(role.deployment.transfer, role.launch)
+    added = [*_plain(role.settings.environment), *_secret(role.settings.secret_environment)]
+    return _merged(entries, added, key="name")
+
+
+def _plain(variables: Mapping[str, str]) -> list[dict[str, Any]]:
+    return [{"name": name, "value": value} for name, value in variables.items()]
+
+
+def _secret(variables: Mapping[str, SecretKey]) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "valueFrom": {"secretKeyRef": {"name": source.secret, "key": source.key}}}
+        for name, source in variables.items()
+    ]
+
+
+def _init_containers(role: Role, position: Position) -> list[dict[str, Any]]:
+    sidecars = attached.sidecars(role) if _serves(role, position) else []
+    if position == "leader" or role.behaviour.startup == "workers_first":
+        return sidecars
+    wait = {
+        "name": "wait-for-leader",
+        "image": role.launch.image,
+        "command": readiness.wait_for_leader_command(role.launch.timeouts),
+        "resources": {kind: {"cpu": "1", "memory": "1Gi"} for kind in ("requests", "limits")},
+        "volumeMounts": [_program_mount()],
+    }
+    return [*sidecars, wait]
+
+
+def _own_volumes(role: Role) -> list[Mapping[str, Any]]:
+    size = placement.shared_memory_gib(role.pool.instance, role.shape.gpus_per_pod, role.deployment.shared_memory_gib)
+    program = {"name": _PROGRAM_VOLUME, "configMap": {"name": readiness.config_map_name(role.deployment_name)}}
+    return [
+        *([program] if needs_program(role) else []),
+        {"name": _SHARED_MEMORY, "emptyDir": {"medium": "Memory", "sizeLimit": f"{size}Gi"}},
+        *role.loading.volumes,
+        *attached.volumes(role),
+        *_cache(role).volumes,
+    ]
+
+
+def _own_mounts(role: Role) -> list[Mapping[str, Any]]:
+    return [
+        *([_program_mount()] if needs_program(role) else []),
+        {"name": _SHARED_MEMORY, "mountPath": "/dev/shm"},  # noqa: S108 - where NCCL looks
+        *role.loading.mounts,
+        *_cache(role).mounts,
+    ]
+
+
+def _cache(role: Role) -> Storage:
+    return compile_cache(
+        role.deployment.compile_cache, cache_identity(role.launch.image, role.pool.instance.gpu, role.deployment.model)
+    )
+
+
+def needs_program(role: Role) -> bool:
+    """Tell whether pods of a role run the probe program: those of groups with workers do."""
+    return role.shape.size > 1
+
+
+def _program_mount() -> dict[str, Any]:
+    return {"name": _PROGRAM_VOLUME, "mountPath": readiness.FOLDER, "readOnly": True}
+
+
+def _merged(own: Iterable[Mapping[str, Any]], added: Sequence[Mapping[str, Any]], *, key: str) -> list[dict[str, Any]]:
+    """Return both lists as one; what the user added takes the place of ours where ``key`` is the same."""
+    entries = {str(entry[key]): dict(entry) for entry in own}
+    return list((entries | {str(entry[key]): dict(entry) for entry in added}).values())
