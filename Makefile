@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types generated lock docs golden bench format lab-build lab-up lab-down
+.PHONY: help setup demo test test-vllm check lint types generated lock docs golden bench format lab-build lab-up lab-down
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -23,6 +23,10 @@ demo: setup ## Provision the local stack from nothing: lab, engine, policies, ob
 
 test: setup ## Run every test, on the real engine and a real API server
 	$(BIN)/python -m pytest
+
+test-vllm: setup ## Check every command line of vLLM with vLLM itself (installs 9.4 GB)
+	$(BIN)/python -m lab.vllm
+	PULUMI_LWS_TEST_VLLM=1 $(BIN)/python -m pytest tests/vllm
 
 check: lint types generated test ## Everything that must hold before a change lands
 
