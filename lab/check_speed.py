@@ -12,7 +12,7 @@ OBJECTS = 1000
 LONGEST_START_SECONDS = 0.5
 LONGEST_CHECK_SECONDS = 5.0
 
-_EXAMPLE = PROJECT / "tests" / "golden" / "local" / "leaderworkerset-glm-5.yaml"
+_EXAMPLE = PROJECT / "tests" / "golden" / "examples" / "glm-5" / "leaderworkerset-glm-5.yaml"
 
 
 def measure() -> list[str]:

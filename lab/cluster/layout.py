@@ -93,6 +93,11 @@ class Layout:
         return self.folder / "pulumi"
 
     @property
+    def aws(self) -> Path:
+        """Folder of the account of the stand-in for AWS."""
+        return self.folder / "aws"
+
+    @property
     def stacks(self) -> Path:
         """Folder of the Pulumi backend: state of the stacks."""
         return self.folder / "state"

@@ -105,10 +105,10 @@ def test_an_image_without_python_is_refused_for_groups_with_workers() -> None:
     assert readiness.problems(SERVES_ALONE, 2) == []
     assert readiness.problems(replace(SERVES_ALONE, runs_probe=False), 2) == [
         Problem(
-            "engine.has_python",
+            "engine.hasPython",
             "false, for groups of 2 pods",
             "true for groups of 2 pods or more, false for a group of 1",
-            "Take an image with python3 (3.9 or newer) and set has_python to true, or choose a parallelism that fits"
+            "Take an image with python3 (3.9 or newer) and set hasPython to true, or choose a parallelism that fits"
             " one pod: no probe of a port tells a leader that gathers its workers from one that still loads.",
         )
     ]

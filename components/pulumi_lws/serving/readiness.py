@@ -43,10 +43,10 @@ def problems(behaviour: Behaviour, group_size: int) -> list[Problem]:
         return []
     return [
         Problem(
-            "engine.has_python",
+            "engine.hasPython",
             f"false, for groups of {group_size} pods",
             "true for groups of 2 pods or more, false for a group of 1",
-            "Take an image with python3 (3.9 or newer) and set has_python to true, or choose a parallelism that fits"
+            "Take an image with python3 (3.9 or newer) and set hasPython to true, or choose a parallelism that fits"
             " one pod: no probe of a port tells a leader that gathers its workers from one that still loads.",
         )
     ]

@@ -14,6 +14,7 @@ from lab.cluster import client, control_plane, nodes, parts, processes, record
 from lab.cluster.control_plane import Outcome, Wish
 from lab.cluster.crds import Definitions, chosen_releases
 from lab.cluster.layout import Layout
+from lab.tools.given import LWS_CONTROLLER, given_controller
 from lab.tools.obtain import obtain
 from lab.tools.obtained import Obtained
 from lab.tools.progress import reporter
@@ -49,6 +50,31 @@ def upstream() -> Definitions:
     if not folder:
         pytest.skip("LWS_LAB_CRDS names no folder with upstream CRDs")
     return Definitions(tuple(chosen_releases(Path(folder), {name: pin.version for name, pin in PINS.items()})))
+
+
+@pytest.fixture(scope="session")
+def controller() -> Obtained:
+    """The real controller of LeaderWorkerSet; skips where the machine names none."""
+    found = given_controller(os.environ)
+    if found is None:
+        pytest.skip("LWS_LAB_CONTROLLER names no controller of LeaderWorkerSet")
+    return found
+
+
+@pytest.fixture(scope="session")
+def wish_with_controller(controller: Obtained, tools: dict[str, Obtained]) -> Callable[..., Wish]:
+    """Wishes for a lab with the controller, the CRDs of its version and some nodes."""
+    folder = os.environ.get("LWS_LAB_CRDS")
+    if not folder:
+        pytest.skip("LWS_LAB_CRDS names no folder with upstream CRDs")
+    releases = [one for one in chosen_releases(Path(folder), {"lws": controller.version}) if one.component == "lws"]
+
+    def wish(*specs: str) -> Wish:
+        wanted = nodes.manifests(nodes.parse(specs))
+        programs = {**tools, LWS_CONTROLLER: controller}
+        return Wish(programs, Definitions(tuple(releases)), nodes=wanted, lws_controller=True)
+
+    return wish
 
 
 @pytest.fixture

@@ -1,20 +1,17 @@
 """The real controller of LeaderWorkerSet in a real lab; its program is not to be had everywhere."""
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import httpx
 import psutil
 import pytest
 
-from lab.cluster import control_plane, lws, nodes, parts, processes, status
+from lab.cluster import control_plane, lws, parts, processes, status
 from lab.cluster.control_plane import Outcome, Wish
-from lab.cluster.crds import Definitions, chosen_releases
 from lab.cluster.layout import Layout
-from lab.tools.given import LWS_CONTROLLER, given_controller
+from lab.tools.given import LWS_CONTROLLER
 from lab.tools.obtained import Obtained
 
 pytestmark = pytest.mark.lab
@@ -29,22 +26,9 @@ GATE = "pulumi-lws/held-by-a-test"
 
 
 @pytest.fixture(scope="module")
-def controller() -> Obtained:
-    found = given_controller(os.environ)
-    if found is None:
-        pytest.skip("LWS_LAB_CONTROLLER names no controller of LeaderWorkerSet")
-    return found
-
-
-@pytest.fixture(scope="module")
-def wish(controller: Obtained, tools: dict[str, Obtained]) -> Wish:
-    """A lab with the controller, the CRDs of its version and two nodes."""
-    folder = os.environ.get("LWS_LAB_CRDS")
-    if not folder:
-        pytest.skip("LWS_LAB_CRDS names no folder with upstream CRDs")
-    releases = [one for one in chosen_releases(Path(folder), {"lws": controller.version}) if one.component == "lws"]
-    wanted = nodes.manifests(nodes.parse(["p5=p5.48xlarge:1x2"]))
-    return Wish({**tools, LWS_CONTROLLER: controller}, Definitions(tuple(releases)), nodes=wanted, lws_controller=True)
+def wish(wish_with_controller: Callable[..., Wish]) -> Wish:
+    """A lab with two nodes."""
+    return wish_with_controller("p5=p5.48xlarge:1x2")
 
 
 @pytest.fixture(scope="module")
