@@ -1,0 +1,213 @@
+"""What keeps a cluster from working, by itself and with its pools."""
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import chain
+
+from pulumi_lws.cluster.eks import interruption, names
+from pulumi_lws.cluster.eks.settings import (
+    EksClusterArgs,
+    ExistingEksCluster,
+    KarpenterCompute,
+    addon_version,
+)
+from pulumi_lws.cluster.network.addresses import address_problems
+from pulumi_lws.cluster.network.layout import network_problems, service_problems
+from pulumi_lws.nodes.settings import GpuPool
+from pulumi_lws.planning.problems import Problem, Severity
+
+_RESERVED_GROUPS = ("system:", "eks:", "aws:", "amazon:", "iam:")
+_ANYWHERE = "0.0.0.0/0"
+
+
+def cluster_problems(cluster: EksClusterArgs) -> list[Problem]:
+    """Return what is wrong with a cluster by itself, with paths below its own."""
+    karpenter = isinstance(cluster.compute, KarpenterCompute)
+    own = network_problems(cluster.network, cluster.region, karpenter=karpenter)
+    services = service_problems(cluster.network, cluster.service_cidr) if cluster.service_cidr else ()
+    return [
+        *_names(cluster),
+        *(problem.below("network") for problem in own),
+        *(problem.below("serviceCidr") for problem in services),
+        *_addons(cluster),
+        *_access(cluster),
+        *_endpoint(cluster),
+        *_key(cluster),
+        *_protection(cluster),
+        *_tags(cluster),
+    ]
+
+
+def pools_problems(cluster: EksClusterArgs, pools: Mapping[str, GpuPool]) -> list[Problem]:
+    """Return what keeps the pools from working in a cluster without errors, with paths from the platform's root."""
+    compute = cluster.compute
+    system = compute.system_nodes.nodes if isinstance(compute, KarpenterCompute) else 0
+    addresses = address_problems(cluster.network, pools, compute.kind, system_nodes=system)
+    overlays = isinstance(compute, KarpenterCompute) and not compute.node_overlays
+    return [
+        *(problem.below("cluster.network") for problem in addresses),
+        *chain.from_iterable(_offered(cluster, name, pool) for name, pool in pools.items()),
+        *(
+            Problem(
+                f"pools.{name}.hugepages",
+                "true, without the feature gate NodeOverlay",
+                "true with cluster.compute.nodeOverlays: true",
+                "Set it, or remove hugepages: without the gate, pods that request them stay pending.",
+            )
+            for name, pool in pools.items()
+            if pool.hugepages and overlays
+        ),
+    ]
+
+
+def existing_problems(cluster: ExistingEksCluster) -> list[Problem]:
+    """Return what is wrong with an existing cluster's declaration, with paths below its own."""
+    foreign = [zone for zone in cluster.private_subnets if not zone.startswith(cluster.region)]
+    found = [
+        Problem(
+            "privateSubnets",
+            ", ".join(foreign),
+            f"zones of {cluster.region}, such as {cluster.region}a",
+            "Name zones of the cluster's region, or change region.",
+        )
+    ]
+    image = Problem(
+        "image",
+        repr(cluster.image),
+        "nothing: Auto Mode chooses its own image",
+        "Remove it, or set compute: karpenter.",
+    )
+    return (found if foreign else []) + ([image] if cluster.image and cluster.compute == "auto" else [])
+
+
+def _names(cluster: EksClusterArgs) -> Iterator[Problem]:
+    made = [
+        *(
+            (role(cluster), names.ROLE_NAME)
+            for role in (names.cluster_role, names.node_role, names.system_role, names.controller_role)
+        ),
+        *((names.rule(cluster, event), names.RULE_NAME) for event in interruption.EVENTS),
+        (names.queue(cluster), names.QUEUE_NAME),
+    ]
+    over, longest, limit = max((len(name) - limit, name, limit) for name, limit in made)
+    if over > 0:
+        yield Problem(
+            "name",
+            f"{len(cluster.name)} characters, which make {longest} with {len(longest)}",
+            f"{len(cluster.name) - over} characters: AWS takes {limit} for that",
+            f"Shorten it by {over}.",
+        )
+
+
+def _addons(cluster: EksClusterArgs) -> Iterator[Problem]:
+    if not isinstance(cluster.compute, KarpenterCompute):
+        if cluster.addons:
+            yield Problem(
+                "addons",
+                ", ".join(cluster.addons),
+                "none: on Auto Mode they are part of the node",
+                "Remove addons, or set compute.kind to karpenter.",
+            )
+        return
+    proxy = addon_version(cluster, "kube-proxy")
+    if not proxy.startswith(f"v{cluster.version}."):
+        yield Problem(
+            "addons.kube-proxy",
+            f"{proxy}{'' if 'kube-proxy' in cluster.addons else ', the pinned one'}",
+            f"a version for Kubernetes {cluster.version}, such as v{cluster.version}.0-eksbuild.2",
+            "Look for it with `aws eks describe-addon-versions --addon-name kube-proxy --kubernetes-version"
+            f" {cluster.version}`, and name the other add-ons' versions too.",
+        )
+
+
+def _access(cluster: EksClusterArgs) -> Iterator[Problem]:
+    owners: dict[str, str] = {}
+    for name, access in cluster.access.items():
+        path = f"access.{name}"
+        first = owners.setdefault(access.principal_arn, name)
+        if first != name:
+            yield Problem(
+                f"{path}.principalArn",
+                f"{access.principal_arn}, which {first} has",
+                "a role or user that has no entry: EKS takes one for each",
+                f"Put both into {first}.",
+            )
+        if access.policy is None and not access.groups:
+            yield Problem(path, "neither policy nor groups", "one of them, or both", "Add policy: edit, for example.")
+        if access.namespaces and access.policy is None:
+            yield Problem(
+                f"{path}.namespaces",
+                ", ".join(access.namespaces),
+                "nothing without a policy: role bindings say where groups may act",
+                "Add policy, or remove namespaces.",
+            )
+        reserved = [group for group in access.groups if group.startswith(_RESERVED_GROUPS)]
+        if reserved:
+            yield Problem(
+                f"{path}.groups",
+                ", ".join(reserved),
+                f"groups that do not start with {', '.join(_RESERVED_GROUPS)}: EKS refuses those",
+                "Use policy: cluster-admin instead, or a group of your own.",
+            )
+
+
+def _endpoint(cluster: EksClusterArgs) -> Iterator[Problem]:
+    if _ANYWHERE in cluster.public_cidrs:
+        yield Problem(
+            "publicCidrs",
+            f"{_ANYWHERE}: everybody reaches the API server",
+            "networks of your own",
+            "Name the networks of your offices and of your CI, or leave it out.",
+            Severity.WARNING,
+        )
+
+
+def _key(cluster: EksClusterArgs) -> Iterator[Problem]:
+    if cluster.kms_key is None:
+        return
+    region = cluster.kms_key.split(":")[3]
+    if region != cluster.region:
+        yield Problem(
+            "kmsKey", f"a key of {region}", f"a key of {cluster.region}", "Name a key of the cluster's own region."
+        )
+
+
+def _protection(cluster: EksClusterArgs) -> Iterator[Problem]:
+    if cluster.allow_replacement and cluster.protect:
+        yield Problem(
+            "allowReplacement",
+            "true, with protect: true",
+            "true with protect: false: what is protected is never replaced",
+            "Apply protect: false first, or remove allowReplacement.",
+        )
+
+
+def _tags(cluster: EksClusterArgs) -> Iterator[Problem]:
+    for key in cluster.tags:
+        if re.match(r"aws:|kubernetes\.io/cluster/|karpenter\.sh/", key):
+            yield Problem(
+                f"tags.{key}",
+                "a tag that is not yours to set",
+                "tags other than those of aws:, kubernetes.io/cluster/ and karpenter.sh/",
+                "Use a name of your own.",
+            )
+
+
+def _offered(cluster: EksClusterArgs, name: str, pool: GpuPool) -> Iterator[Problem]:
+    offered = cluster.network.offerings.get(pool.instance_type)
+    if offered is None:
+        return
+    if pool.zone is None and not set(offered) & set(cluster.network.zones):
+        yield Problem(
+            f"pools.{name}.instanceType",
+            f"{pool.instance_type}, which no zone of the network has",
+            f"a type of {', '.join(cluster.network.zones)}; {pool.instance_type} is in {', '.join(offered) or 'none'}",
+            "Add such a zone to the network, or choose another type.",
+        )
+    elif pool.zone is not None and pool.zone not in offered:
+        yield Problem(
+            f"pools.{name}.zone",
+            f"{pool.zone}, which has no {pool.instance_type}",
+            f"{', '.join(offered) or 'no zone'}, by cluster.network.offerings",
+            "Move the pool to such a zone.",
+        )
