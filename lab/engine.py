@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 
+from lab.aws import install as aws
 from lab.cluster.layout import Layout
 from lab.language_host import install
 from lab.tools.obtained import Obtained
@@ -41,6 +42,7 @@ def prepare(layout: Layout, cli: Obtained, kubernetes_provider: Obtained) -> Non
     plugin = layout.pulumi_home / "plugins" / f"resource-kubernetes-v{kubernetes_provider.version}"
     plugin.mkdir(parents=True, exist_ok=True)
     _place(kubernetes_provider.binaries["pulumi-resource-kubernetes"], plugin)
+    aws.install(layout.pulumi_home, layout.aws, layout.kubeconfig, Path(sys.executable))
 
 
 def release_abandoned_locks(layout: Layout) -> None:

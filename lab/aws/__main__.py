@@ -1,0 +1,35 @@
+"""Entry of the providers: ``__main__.py <aws or eks> <folder of the account> <kubeconfig> <address of the engine>``."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+# gRPC reads it when it is loaded. Its note that the engine has hung up would stand among the program's diagnostics.
+os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
+
+# The engine starts this file by its path, in the folder of the user's project.
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from lab.aws.cluster_access import ClusterAccess
+from lab.aws.eks.provider import EksProvider
+from lab.aws.provider import AwsProvider
+from lab.aws.serving import serve
+from lab.aws.state import AccountFile
+
+
+def main(package: str, folder: Path, kubeconfig: Path, engine: str) -> None:
+    """Serve one of the packages."""
+    access = ClusterAccess(kubeconfig, folder / "credential.json")
+    if package == "eks":
+        asyncio.run(serve(EksProvider(access, engine)))
+        return
+    # The engine's address names its run.
+    planned = AccountFile(folder / f"planned-{engine.rpartition(':')[2]}.json")
+    provider = AwsProvider(AccountFile(folder / "account.json"), planned, access)
+    asyncio.run(serve(provider))
+    provider.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[-1])
