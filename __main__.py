@@ -7,3 +7,5 @@ from pulumi_lws.platform.component import Platform
 platform = Platform("platform", pulumi.Config("pulumi-lws").require_object("platform"))
 
 pulumi.export("urls", platform.urls)
+if platform.kubeconfig is not None:
+    pulumi.export("kubeconfig", platform.kubeconfig)

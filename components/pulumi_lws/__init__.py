@@ -7,9 +7,16 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from pulumi_lws.cluster.eks.component.cluster import EksCluster
+    from pulumi_lws.cluster.eks.component.existing import ExistingEks
+    from pulumi_lws.cluster.eks.settings import EksClusterArgs, ExistingEksCluster
+    from pulumi_lws.cluster.network.component import Network, NetworkArgs
+    from pulumi_lws.cluster.network.settings import ExistingVpc, Vpc
     from pulumi_lws.cluster.settings import ExistingCluster
     from pulumi_lws.component import DeclarationError
     from pulumi_lws.facts.models import ModelArchitecture
+    from pulumi_lws.nodes.capacity import CapacityBlock, OnDemand, Reservation, Spot
+    from pulumi_lws.nodes.component import GpuNodePool, GpuNodePoolArgs
     from pulumi_lws.nodes.settings import GpuPool
     from pulumi_lws.planning.parallelism import Parallelism
     from pulumi_lws.planning.problems import Problem, Severity
@@ -56,6 +63,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "Autoscaling": "serving.scaling.settings",
+    "CapacityBlock": "nodes.capacity",
     "Client": "serving.settings",
     "CompileCache": "serving.sources.settings",
     "Container": "workloads.pods",
@@ -67,9 +75,16 @@ _MODULES = {
     "DisaggregatedSetSpec": "workloads.disaggregated_set",
     "DisaggregatedVllm": "serving.component",
     "DisaggregatedVllmArgs": "serving.settings",
+    "EksCluster": "cluster.eks.component.cluster",
+    "EksClusterArgs": "cluster.eks.settings",
     "EnvironmentVariable": "workloads.pods",
     "ExistingCluster": "cluster.settings",
+    "ExistingEks": "cluster.eks.component.existing",
+    "ExistingEksCluster": "cluster.eks.settings",
+    "ExistingVpc": "cluster.network.settings",
     "GatewayRouter": "serving.routing.settings",
+    "GpuNodePool": "nodes.component",
+    "GpuNodePoolArgs": "nodes.component",
     "GpuPool": "nodes.settings",
     "HuggingFaceSource": "serving.sources.settings",
     "LeaderWorkerSet": "workloads.component",
@@ -79,9 +94,12 @@ _MODULES = {
     "ModelArchitecture": "facts.models",
     "MultiNodeVllm": "serving.component",
     "MultiNodeVllmArgs": "serving.settings",
+    "Network": "cluster.network.component",
     "NetworkAccess": "serving.settings",
+    "NetworkArgs": "cluster.network.component",
     "NetworkConfig": "workloads.settings",
     "NodeSource": "serving.sources.settings",
+    "OnDemand": "nodes.capacity",
     "Parallelism": "planning.parallelism",
     "PlacementPolicy": "workloads.disaggregated_set",
     "Platform": "platform.component",
@@ -89,6 +107,7 @@ _MODULES = {
     "PodSpec": "workloads.pods",
     "PodTemplate": "workloads.settings",
     "Problem": "planning.problems",
+    "Reservation": "nodes.capacity",
     "Resources": "workloads.pods",
     "Role": "workloads.disaggregated_set",
     "RoleMetadata": "workloads.disaggregated_set",
@@ -103,6 +122,7 @@ _MODULES = {
     "SglangEngine": "serving.engines.settings",
     "SingleNodeVllm": "serving.component",
     "SingleNodeVllmArgs": "serving.settings",
+    "Spot": "nodes.capacity",
     "StandaloneRouter": "serving.routing.settings",
     "SubGroupPolicy": "workloads.settings",
     "TemplateMetadata": "workloads.settings",
@@ -111,10 +131,12 @@ _MODULES = {
     "VolumeMount": "workloads.pods",
     "VolumeRetention": "workloads.settings",
     "VolumeSource": "serving.sources.settings",
+    "Vpc": "cluster.network.settings",
 }
 
 __all__ = [
     "Autoscaling",
+    "CapacityBlock",
     "Client",
     "CompileCache",
     "Container",
@@ -126,9 +148,16 @@ __all__ = [
     "DisaggregatedSetSpec",
     "DisaggregatedVllm",
     "DisaggregatedVllmArgs",
+    "EksCluster",
+    "EksClusterArgs",
     "EnvironmentVariable",
     "ExistingCluster",
+    "ExistingEks",
+    "ExistingEksCluster",
+    "ExistingVpc",
     "GatewayRouter",
+    "GpuNodePool",
+    "GpuNodePoolArgs",
     "GpuPool",
     "HuggingFaceSource",
     "LeaderWorkerSet",
@@ -138,9 +167,12 @@ __all__ = [
     "ModelArchitecture",
     "MultiNodeVllm",
     "MultiNodeVllmArgs",
+    "Network",
     "NetworkAccess",
+    "NetworkArgs",
     "NetworkConfig",
     "NodeSource",
+    "OnDemand",
     "Parallelism",
     "PlacementPolicy",
     "Platform",
@@ -148,6 +180,7 @@ __all__ = [
     "PodSpec",
     "PodTemplate",
     "Problem",
+    "Reservation",
     "Resources",
     "Role",
     "RoleMetadata",
@@ -162,6 +195,7 @@ __all__ = [
     "SglangEngine",
     "SingleNodeVllm",
     "SingleNodeVllmArgs",
+    "Spot",
     "StandaloneRouter",
     "SubGroupPolicy",
     "TemplateMetadata",
@@ -170,6 +204,7 @@ __all__ = [
     "VolumeMount",
     "VolumeRetention",
     "VolumeSource",
+    "Vpc",
 ]
 
 

@@ -6,14 +6,10 @@ from typing import Any
 import pytest
 
 from lab.examples import EXAMPLES, Variant, settings_of, variants
-from pulumi_lws.platform.checks import read
 from pulumi_lws.planning.problems import Severity
+from pulumi_lws.platform.checks import read
 
 VARIANTS = tuple(variants())
-
-BEARABLE = {
-    "ray": "images of vLLM do not bring Ray any more",
-}
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)

@@ -49,8 +49,8 @@ def test_mistakes_of_every_kind_are_shown_at_once(local_platform: Raw) -> None:
         ),
         "deployments.no-pool.pool: found p7; allowed: p5. Name a pool of this stack, or declare it under pools.",
         (
-            "deployments.does-not-divide.parallelism.tensor: found 6: the 8 GPUs of one p5.48xlarge are not divisible by"
-            " it, and 64 attention heads are not divisible by it; allowed: 1, 2, 4, 8. Write 4 or 8."
+            "deployments.does-not-divide.parallelism.tensor: found 6: the 8 GPUs of one p5.48xlarge are not divisible"
+            " by it, and 64 attention heads are not divisible by it; allowed: 1, 2, 4, 8. Write 4 or 8."
         ),
     ]
 
@@ -58,8 +58,10 @@ def test_mistakes_of_every_kind_are_shown_at_once(local_platform: Raw) -> None:
 def test_deployments_that_share_a_pool_need_an_island_for_each_group(local_platform: Raw) -> None:
     local_platform["deployments"]["other"] = local_platform["deployments"]["glm-5"]
     assert messages(local_platform) == [
-        "deployments.other.replicas: found 1; allowed: at most 0: pool p5 has no further island of 2 nodes."
-        " Raise pools.p5.islands to 2, or lower replicas."
+        (
+            "deployments.other.replicas: found 1; allowed: at most 0: pool p5 has no further island of 2 nodes."
+            " Raise pools.p5.islands to 2, or lower replicas."
+        )
     ]
 
 
@@ -77,8 +79,10 @@ def test_a_deployment_is_not_called_like_what_another_one_makes(local_platform: 
     local_platform["pools"]["p5"]["islands"] = 2
     local_platform["deployments"]["glm-5-api"] = local_platform["deployments"]["glm-5"]
     assert messages(local_platform) == [
-        "deployments.glm-5-api: found glm-5-api; allowed: a name other than glm-5-api: glm-5 makes objects of that name."
-        " Rename glm-5-api or glm-5."
+        (
+            "deployments.glm-5-api: found glm-5-api; allowed: a name other than glm-5-api: glm-5 makes objects of that"
+            " name. Rename glm-5-api or glm-5."
+        )
     ]
 
 
@@ -171,8 +175,10 @@ def test_a_stack_file_with_three_mistakes_stops_the_program_with_three_problems(
 def test_an_unknown_kind_is_answered_with_those_there_are(local_platform: Raw) -> None:
     local_platform["deployments"]["glm-5"]["kind"] = "multinode"
     assert messages(local_platform) == [
-        "deployments.glm-5.kind: found multinode; allowed: multi-node-vllm, single-node-vllm, disaggregated-vllm."
-        " Choose one of them for kind."
+        (
+            "deployments.glm-5.kind: found multinode; allowed: multi-node-vllm, single-node-vllm, disaggregated-vllm."
+            " Choose one of them for kind."
+        )
     ]
 
 

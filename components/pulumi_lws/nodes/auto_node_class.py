@@ -8,8 +8,6 @@ can still be said in a stack file, under ``nodeClass``; it is then not judged.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import jsonschema_rs
-
 from pulumi_lws.planning.problems import Problem, path_of, shown
 
 Schema = dict[str, Any]
@@ -136,6 +134,9 @@ FIELDS = frozenset(SPEC["properties"])
 
 def spec_problems(spec: Mapping[str, Any]) -> list[Problem]:
     """Return what Auto Mode would refuse of a NodeClass's ``spec``, as far as its fields are known."""
+    # Most pools have no extra fields, and `lws plan` is to start quickly.
+    import jsonschema_rs  # noqa: PLC0415
+
     known = {field: value for field, value in spec.items() if field in FIELDS}
     return [
         Problem(

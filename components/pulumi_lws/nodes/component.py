@@ -1,12 +1,12 @@
 """A pool of GPU nodes as a Pulumi component: placement groups, reservations and what Karpenter makes nodes from."""
 
-import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pulumi
 
+from pulumi_lws.cluster.component import sdk
 from pulumi_lws.component import Manifest, declared, raise_problems
 from pulumi_lws.nodes.capacity import Reservation
 from pulumi_lws.nodes.checks import pool_problems
@@ -92,7 +92,7 @@ class GpuNodePool(pulumi.ComponentResource):
         return made
 
     def _placement_group(self, group: NodeGroup, cluster: NodeCluster, tags: dict[str, str]) -> Any:
-        return _aws().ec2.PlacementGroup(
+        return sdk("pulumi_aws").ec2.PlacementGroup(
             f"{self._name}-{group.name}-placement",
             name=placement_group_name(cluster, group),
             strategy="cluster",
@@ -102,7 +102,7 @@ class GpuNodePool(pulumi.ComponentResource):
 
     def _reservation(self, pool: GpuPool, group: NodeGroup, tags: dict[str, str], place: Any) -> Any:
         ends = pool.capacity.ends if isinstance(pool.capacity, Reservation) else None
-        return _aws().ec2.CapacityReservation(
+        return sdk("pulumi_aws").ec2.CapacityReservation(
             f"{self._name}-{group.name}-reservation",
             instance_type=pool.instance_type,
             instance_platform="Linux/UNIX",
@@ -116,15 +116,3 @@ class GpuNodePool(pulumi.ComponentResource):
             tags=tags,
             opts=pulumi.ResourceOptions(parent=self),
         )
-
-
-def _aws() -> Any:
-    """Load the SDK for AWS: an extra of this package, and slow to load.
-
-    Raises:
-        RunError: It is not installed.
-    """
-    try:
-        return importlib.import_module("pulumi_aws")
-    except ImportError as error:
-        raise pulumi.RunError("Pools on AWS need the SDK for AWS: pip install 'pulumi-lws[aws]'.") from error

@@ -4,7 +4,7 @@ from typing import Any
 
 from pulumi_lws.facts import labels
 from pulumi_lws.nodes.capacity import CapacityBlock, Reservation
-from pulumi_lws.nodes.cluster import LABEL_DOMAINS, NodeCluster
+from pulumi_lws.nodes.cluster import LABEL_DOMAINS, Mode, NodeCluster
 from pulumi_lws.nodes.groups import NodeGroup
 from pulumi_lws.nodes.node_classes import class_reference
 from pulumi_lws.nodes.settings import GpuPool
@@ -81,15 +81,15 @@ def consolidate_after_minutes(pool: GpuPool, start_budget_minutes: int) -> int:
     return pool.disruption.consolidate_after_minutes or max(LEAST_CONSOLIDATE_AFTER_MINUTES, start_budget_minutes)
 
 
-def expire_after_hours(pool: GpuPool, cluster: NodeCluster) -> int | None:
+def expire_after_hours(pool: GpuPool, mode: Mode) -> int | None:
     """Return the age at which a node is drained; None for never. The plan prints it."""
-    if pool.disruption.expire_after_hours is None and cluster.mode == "auto":
+    if pool.disruption.expire_after_hours is None and mode == "auto":
         return AUTO_LIFETIME_HOURS - pool.disruption.termination_grace_hours
     return pool.disruption.expire_after_hours
 
 
 def _lifetime(pool: GpuPool, cluster: NodeCluster) -> dict[str, str]:
-    hours = expire_after_hours(pool, cluster)
+    hours = expire_after_hours(pool, cluster.mode)
     if hours is None:
         # No grace period either: with one, drift takes nodes despite do-not-disrupt.
         return {"expireAfter": "Never"}

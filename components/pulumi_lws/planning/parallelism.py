@@ -13,8 +13,8 @@ class Parallelism(Declaration):
     pipeline: PositiveCount = 1
     """Stages that the layers are dealt to; spans nodes. Default 1."""
     data: PositiveCount = 1
-    """Ranks that each take requests of their own and share the experts of a mixture of experts. Default 1. A dense model
-    gains nothing from it: use replicas."""
+    """Ranks that each take requests of their own and share the experts of a mixture of experts. Default 1. A dense
+    model gains nothing from it: use replicas."""
     expert: bool = False
     """Whether each rank holds whole experts instead of a slice of every one. vLLM deals them to all
     ranks of tensor and data parallelism; their number is not chosen. Default false."""

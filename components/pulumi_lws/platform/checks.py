@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from pulumi_lws.planning.problems import Problem, errors_of, problems_of
+from pulumi_lws.platform.cluster_checks import infrastructure_problems
 from pulumi_lws.platform.settings import PlatformArgs
 from pulumi_lws.platform.sizing import sizing_problems
 from pulumi_lws.serving.checks import check as check_deployment
@@ -59,7 +60,7 @@ def check(platform: PlatformArgs, unreadable_pools: frozenset[str] = frozenset()
 
     Nothing is said of deployments on a pool that exists but could not be read.
     """
-    problems = [
+    problems = infrastructure_problems(platform) + [
         problem.below(f"deployments.{name}")
         for name, args in deployments_of(platform).items()
         if not any(role.pool in unreadable_pools for role in roles_settings(args).values())

@@ -2,17 +2,26 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import pulumi
 import pulumi_kubernetes
 
-from pulumi_lws.cluster import kubeconfig
+from pulumi_lws.cluster.component import Connection
+from pulumi_lws.cluster.eks.component.cluster import EksCluster
+from pulumi_lws.cluster.eks.component.existing import ExistingEks
+from pulumi_lws.cluster.eks.settings import EksClusterArgs, ExistingEksCluster
+from pulumi_lws.cluster.kubeconfig import Kubeconfig
+from pulumi_lws.cluster.kubeconfig import read as read_kubeconfig
 from pulumi_lws.cluster.settings import ExistingCluster
 from pulumi_lws.component import Manifest, raise_problems
+from pulumi_lws.nodes.cluster import NodeCluster
+from pulumi_lws.nodes.component import GpuNodePool, GpuNodePoolArgs
 from pulumi_lws.planning.problems import Problem
 from pulumi_lws.platform.checks import check, deployments_of, read
-from pulumi_lws.platform.settings import PlatformArgs
+from pulumi_lws.platform.cluster_checks import start_budget_of
+from pulumi_lws.platform.settings import Cluster, PlatformArgs
 from pulumi_lws.serving.component import KINDS
 
 
@@ -30,36 +39,69 @@ class Platform(pulumi.ComponentResource):
 
     urls: Mapping[str, pulumi.Output[str]]
     """Address of each deployment's OpenAI API inside the cluster, by name."""
+    kubeconfig: pulumi.Output[str] | None
+    """How a cluster on AWS is reached, a secret; None for one that is reached by a kubeconfig already."""
 
     def __init__(
         self, name: str, args: PlatformArgs | Mapping[str, Any], opts: pulumi.ResourceOptions | None = None
     ) -> None:
         platform, problems = (args, check(args)) if isinstance(args, PlatformArgs) else read(args)
-        access = kubeconfig.read(platform.cluster, os.environ) if platform else None
+        access = _access(platform)
         if isinstance(access, Problem):
             problems = [access, *problems]
         raise_problems(problems, f"Platform {name}")
-        if platform is None or not isinstance(access, kubeconfig.Kubeconfig):
+        if platform is None or isinstance(access, Problem):
             raise AssertionError("what cannot be read has problems")
         super().__init__("lws:index:Platform", name, platform.model_dump(by_alias=True, exclude_none=True), opts)
-        self.provider = self._kubernetes_provider(name, platform.cluster, access)
+        reached = self._reach(name, platform.cluster, access)
+        self.provider, self.kubeconfig = reached.kubernetes, reached.kubeconfig
         namespace = Manifest(
             f"{name}-namespace",
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": platform.namespace}},
-            pulumi.ResourceOptions(parent=self, provider=self.provider),
+            pulumi.ResourceOptions(parent=self, provider=self.provider, depends_on=reached.ready),
         )
+        self.pools = self._pools(name, platform, reached)
         self.urls = {
             key: KINDS[platform.deployments[key].kind](
                 f"{name}-{key}",
                 deployment,
-                pulumi.ResourceOptions(parent=self, providers=[self.provider], depends_on=[namespace]),
+                pulumi.ResourceOptions(
+                    parent=self,
+                    providers=[self.provider],
+                    # Destroyed before their nodes and before what makes those.
+                    depends_on=[namespace, *reached.ready, *self.pools.values()],
+                ),
             ).url
             for key, deployment in deployments_of(platform).items()
         }
         self.register_outputs({"urls": self.urls})
 
+    def _reach(self, name: str, cluster: Cluster, access: Kubeconfig | None) -> "_Reached":
+        own = pulumi.ResourceOptions(parent=self)
+        match cluster:
+            case EksClusterArgs():
+                return _on_aws(EksCluster(f"{name}-cluster", cluster, own).connection)
+            case ExistingEksCluster():
+                return _on_aws(ExistingEks(f"{name}-cluster", cluster, own).connection)
+            case ExistingCluster():
+                if access is None:
+                    raise AssertionError("a cluster that is reached by a kubeconfig has one")
+                return _Reached(self._kubernetes_provider(name, cluster, access))
+
+    def _pools(self, name: str, platform: PlatformArgs, reached: "_Reached") -> dict[str, GpuNodePool]:
+        if reached.nodes is None:
+            return {}
+        return {
+            key: GpuNodePool(
+                f"{name}-pool-{key}",
+                GpuNodePoolArgs(key, pool, reached.nodes, start_budget_of(platform, key)),
+                pulumi.ResourceOptions(parent=self, providers=reached.providers, depends_on=reached.ready),
+            )
+            for key, pool in platform.pools.items()
+        }
+
     def _kubernetes_provider(
-        self, name: str, cluster: ExistingCluster, access: kubeconfig.Kubeconfig
+        self, name: str, cluster: ExistingCluster, access: Kubeconfig
     ) -> pulumi_kubernetes.Provider:
         return pulumi_kubernetes.Provider(
             f"{name}-kubernetes",
@@ -69,3 +111,27 @@ class Platform(pulumi.ComponentResource):
             enable_server_side_apply=True,
             opts=pulumi.ResourceOptions(parent=self),
         )
+
+
+@dataclass(frozen=True)
+class _Reached:
+    """A cluster that can be deployed to; its pools are made only where it says what nodes need."""
+
+    kubernetes: pulumi_kubernetes.Provider
+    providers: list[pulumi.ProviderResource] = field(default_factory=list)
+    nodes: NodeCluster | None = None
+    ready: tuple[pulumi.Resource, ...] = ()
+    kubeconfig: pulumi.Output[str] | None = None
+
+
+def _on_aws(connection: Connection) -> _Reached:
+    return _Reached(
+        connection.kubernetes, connection.providers, connection.nodes, connection.ready, connection.kubeconfig
+    )
+
+
+def _access(platform: PlatformArgs | None) -> Kubeconfig | Problem | None:
+    """Read the kubeconfig of a cluster that is reached by one."""
+    if platform is None or not isinstance(platform.cluster, ExistingCluster):
+        return None
+    return read_kubeconfig(platform.cluster, os.environ)

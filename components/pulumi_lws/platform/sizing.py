@@ -3,12 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 from pulumi_lws.nodes.capacity import CapacityBlock, Reservation, Spot
+from pulumi_lws.nodes.cluster import Mode
+from pulumi_lws.nodes.node_pools import expire_after_hours
 from pulumi_lws.nodes.settings import GpuPool
 from pulumi_lws.planning import capacity
 from pulumi_lws.planning.packing import Demand
 from pulumi_lws.planning.plan import Pool
 from pulumi_lws.planning.problems import Problem
 from pulumi_lws.planning.times import Start, Way, budget_problems
+from pulumi_lws.platform.cluster_checks import mode_of
 from pulumi_lws.platform.settings import PlatformArgs
 from pulumi_lws.serving.roles import Role
 from pulumi_lws.serving.sources.loading import is_in_image
@@ -19,7 +22,8 @@ _GB = 10**9
 
 def pools_of(platform: PlatformArgs) -> tuple[Pool, ...]:
     """Return the pools of a platform."""
-    return tuple(_pool(name, pool) for name, pool in platform.pools.items())
+    mode = mode_of(platform)
+    return tuple(_pool(name, pool, mode) for name, pool in platform.pools.items())
 
 
 def demands_of(roles: Mapping[str, Role]) -> tuple[Demand, ...]:
@@ -73,7 +77,7 @@ def sizing_problems(platform: PlatformArgs, roles: Mapping[str, Role]) -> list[P
     return list(dict.fromkeys(problems))
 
 
-def _pool(name: str, pool: GpuPool) -> Pool:
+def _pool(name: str, pool: GpuPool, mode: Mode | None) -> Pool:
     instance = pool.instance
     return Pool(
         name=name,
@@ -87,7 +91,7 @@ def _pool(name: str, pool: GpuPool) -> Pool:
         nodes_per_island=pool.nodes_per_island if pool.islands else 1,
         is_static=pool.is_static,
         on_demand_nodes=_on_demand_nodes(pool),
-        node_lifetime_hours=pool.disruption.expire_after_hours,
+        node_lifetime_hours=expire_after_hours(pool, mode) if mode else pool.disruption.expire_after_hours,
         ends=pool.capacity.ends if isinstance(pool.capacity, Reservation | CapacityBlock) else None,
     )
 

@@ -121,7 +121,14 @@ def _unseen_policy() -> ResourceValidationPolicy:
 
 def _outline(args: ResourceValidationArgs | PolicyResource) -> RegisteredObject:
     """Return a resource without its properties. It costs next to nothing, and tells which rules have a say."""
-    return RegisteredObject(args.resource_type, {}, args.name, args.provider.name if args.provider else "")
+    provider = args.provider.name if args.provider else ""
+    return RegisteredObject(args.resource_type, {}, args.name, provider, _parent_types(args.urn))
+
+
+def _parent_types(urn: str) -> tuple[str, ...]:
+    """Read the components that a resource is below from ``urn:pulumi:<stack>::<project>::<type>$<type>::<name>``."""
+    parts = urn.split("::")
+    return tuple(parts[2].split("$")[:-1]) if len(parts) > 3 else ()
 
 
 def _subject(args: ResourceValidationArgs | PolicyResource) -> RegisteredObject:

@@ -48,12 +48,14 @@ class RegisteredObject:
         properties: Its inputs: for a Kubernetes object the manifest.
         name: Its Pulumi name.
         provider_name: Name of its provider; empty where none is known.
+        parent_types: Types of the components that it is below, the outermost first.
     """
 
     type: str
     properties: Mapping[str, Any]
     name: str = ""
     provider_name: str = ""
+    parent_types: tuple[str, ...] = ()
 
     @cached_property
     def kind(self) -> str:

@@ -11,6 +11,8 @@ _PROVIDER = "pulumi:providers:kubernetes"
 _PATH = "enableServerSideApply"
 _FIX = "Make one explicit kubernetes.Provider with enable_server_side_apply=True and pass it to every object."
 
+_EKS_CLUSTER = "eks:index:Cluster"
+"""Component of pulumi-eks. The provider that it makes for itself sets no switch, which means on, and takes none."""
 
 _COMPONENTS = {"helm.sh/Chart", "yaml/ConfigGroup", "yaml/ConfigFile", "kustomize/Directory"}
 """Components of the package. They have no provider themselves; the objects below them do, and are judged."""
@@ -29,7 +31,8 @@ def _is_default(provider_name: str) -> bool:
 
 def _check(subject: RegisteredObject, _context: Context) -> Iterable[Problem]:
     if subject.type == _PROVIDER:
-        yield from _check_switch(value_at(subject.properties, _PATH))
+        is_silent = _EKS_CLUSTER in subject.parent_types and _PATH not in subject.properties
+        yield from () if is_silent else _check_switch(value_at(subject.properties, _PATH))
     elif not subject.provider_name or _is_default(subject.provider_name):
         yield Problem(
             "provider",

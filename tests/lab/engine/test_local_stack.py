@@ -57,8 +57,8 @@ def test_three_mistakes_are_three_problems_without_a_traceback(local_stack: Any)
     for line in (
         "- pools.p5.instanceType: found 'p5.48xl'; allowed: p4d.24xlarge,",
         (
-            "- deployments.glm-5.parallelism.tensr: found an unknown field with the value 8; allowed: tensor, pipeline, data, expert."
-            " Write tensor instead."
+            "- deployments.glm-5.parallelism.tensr: found an unknown field with the value 8;"
+            " allowed: tensor, pipeline, data, expert. Write tensor instead."
         ),
         "- deployments.glm-5.replicas: found 'two'; allowed: a whole number. Change replicas.",
     ):

@@ -1,0 +1,74 @@
+"""Whether cluster and pools of a platform can be made."""
+
+from collections.abc import Sequence
+
+from pulumi_lws.cluster.eks.checks import cluster_problems, existing_problems, pools_problems
+from pulumi_lws.cluster.eks.settings import AutoCompute, EksClusterArgs, ExistingEksCluster
+from pulumi_lws.nodes.checks import clashes, pool_problems
+from pulumi_lws.nodes.cluster import Mode
+from pulumi_lws.planning.problems import Problem, errors_of
+from pulumi_lws.platform.settings import PlatformArgs
+from pulumi_lws.serving.settings import roles_settings
+
+
+def infrastructure_problems(platform: PlatformArgs) -> list[Problem]:
+    """Return what is wrong with the cluster and with the pools that are made on it; other clusters have theirs."""
+    cluster = platform.cluster
+    mode = mode_of(platform)
+    if mode is None or not isinstance(cluster, EksClusterArgs | ExistingEksCluster):
+        return []
+    pools = [
+        problem.below(f"pools.{name}")
+        for name, pool in platform.pools.items()
+        for problem in pool_problems(
+            name,
+            pool,
+            mode,
+            zones=_zones(cluster),
+            image=_image(cluster),
+            start_budget_minutes=start_budget_of(platform, name),
+        )
+    ]
+    pools += [problem.below("pools") for problem in clashes(platform.pools)]
+    if isinstance(cluster, ExistingEksCluster):
+        return [*(problem.below("cluster") for problem in existing_problems(cluster)), *pools]
+    own = [problem.below("cluster") for problem in cluster_problems(cluster)]
+    # What follows from a wrong network would say the same again.
+    together = [] if errors_of(own) else pools_problems(cluster, platform.pools)
+    return [*own, *pools, *together]
+
+
+def mode_of(platform: PlatformArgs) -> Mode | None:
+    """Return who makes the nodes; None where the platform makes none."""
+    match platform.cluster:
+        case EksClusterArgs(compute=compute):
+            return compute.kind
+        case ExistingEksCluster(compute=kind):
+            return kind
+        case _:
+            return None
+
+
+def start_budget_of(platform: PlatformArgs, pool: str) -> int:
+    """Return the longest start budget of the deployments on a pool, in minutes; 0 where there is none.
+
+    An empty node must live at least so long: it may be the second node of a group whose leader still starts.
+    """
+    return max(
+        (
+            deployment.start_budget_minutes
+            for deployment in platform.deployments.values()
+            if any(role.pool == pool for role in roles_settings(deployment).values())
+        ),
+        default=0,
+    )
+
+
+def _zones(cluster: EksClusterArgs | ExistingEksCluster) -> Sequence[str]:
+    return cluster.network.zones if isinstance(cluster, EksClusterArgs) else tuple(cluster.private_subnets)
+
+
+def _image(cluster: EksClusterArgs | ExistingEksCluster) -> str:
+    if isinstance(cluster, ExistingEksCluster):
+        return cluster.image or ""
+    return "" if isinstance(cluster.compute, AutoCompute) else cluster.compute.image or ""
