@@ -5,10 +5,8 @@ import asyncio
 import importlib.metadata
 import json
 import os
-import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -19,7 +17,7 @@ from pulumi.runtime.proto import language_pb2, language_pb2_grpc, plugin_pb2
 
 from lab.errors import LabError
 from lab.language_host import policies
-from lab.language_host.channels import LOOPBACK, OPTIONS
+from lab.language_host.answering import answer_until_ended
 from lab.language_host.children import HERE, Children, output
 from lab.language_host.generate import generate
 from lab.language_host.interpreter import Interpreter, direct_dependencies, installation, interpreter_of
@@ -202,19 +200,8 @@ class LanguageHost(language_pb2_grpc.LanguageRuntimeServicer):
 
 
 async def serve(engine: str) -> None:
-    """Answer calls on a free port, printed as the first line, until the engine ends this process or is gone."""
+    """Answer calls until the engine ends this process or is gone."""
     host = LanguageHost(engine)
-    server = grpc.aio.server(options=OPTIONS)
-    language_pb2_grpc.add_LanguageRuntimeServicer_to_server(host, server)
-    port = server.add_insecure_port(LOOPBACK)
-    await server.start()
-    asked_to_end = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, asked_to_end.set)
-    starter = os.getppid()
-    print(port, flush=True)  # noqa: T201 - how the engine learns the port
-    while os.getppid() == starter and not asked_to_end.is_set():
-        with suppress(TimeoutError):
-            await asyncio.wait_for(asked_to_end.wait(), timeout=1)
-    await host.close()
-    await server.stop(grace=None)
+    await answer_until_ended(
+        lambda server: language_pb2_grpc.add_LanguageRuntimeServicer_to_server(host, server), host.close
+    )
