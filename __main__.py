@@ -2,9 +2,9 @@
 
 import pulumi
 
-from pulumi_lws.platform.component import Platform
+from pulumi_lws.platform.component import Platform, stack_settings
 
-platform = Platform("platform", pulumi.Config("pulumi-lws").require_object("platform"))
+platform = Platform("platform", stack_settings())
 
 pulumi.export("urls", platform.urls)
 if platform.kubeconfig is not None:

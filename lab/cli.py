@@ -1,4 +1,4 @@
-"""The lab's command line: ``python -m lab build|up|down|status|env``.
+"""The lab's command line: ``python -m lab build|up|down|status|env|seed``.
 
 Results go to standard output, everything said on the way to standard error.
 """
@@ -17,7 +17,9 @@ from typing import Annotated, NoReturn
 import typer
 
 from lab import demo, engine
-from lab.cluster import control_plane, nodes, parts, processes, record, report, status
+from lab.aws.cluster_access import ClusterAccess
+from lab.aws.seeding import seed as seed_accounts
+from lab.cluster import client, control_plane, nodes, parts, processes, record, report, status
 from lab.cluster.crds import Definitions, Release, chosen_releases
 from lab.cluster.layout import Layout
 from lab.cluster.ports import LOOPBACK
@@ -86,7 +88,7 @@ def up(
 ) -> None:
     """Start a lab, or what lacks of it."""
     layout = Layout(lab_folder(name))
-    fake_nodes = nodes.manifests(nodes.parse(node_specs or ()))
+    fake_nodes = [*nodes.manifests(nodes.parse(node_specs or ())), nodes.system_manifest()]
     lws_controller = given_controller(os.environ)
     releases = _upstream_releases(lws_controller)
     known = record.load(layout)
@@ -118,8 +120,9 @@ def up(
         typer.echo(f"Lab {name} is up at {address} after {time.monotonic() - began:.1f} s; started {started}.")
     else:
         typer.echo(f"Lab {name} already runs at {address}; nothing to start.")
-    if fake_nodes:
-        typer.echo(f"It has the fake nodes {', '.join(node['metadata']['name'] for node in fake_nodes)}.")
+    with client.connect(layout, outcome.api_port) as api:
+        names = [node["metadata"]["name"] for node in api.get(client.NODES).raise_for_status().json()["items"]]
+    typer.echo(f"Its fake nodes: {', '.join(sorted(names))} ({nodes.SYSTEM_NODE} has no GPU).")
 
 
 @app.command()
@@ -167,6 +170,19 @@ def env(
     variables = engine.environment(layout, os.environ.get("PATH", ""))
     text = engine.as_shell(variables) if form is EnvironmentForm.SHELL else json.dumps(variables, indent=2) + "\n"
     typer.echo(text, nl=False)
+
+
+@app.command()
+def seed(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="YAML: ARNs, and properties where they matter.")],
+    name: Name = DEFAULT_LAB,
+) -> None:
+    """Make exist in the lab's AWS accounts what programs name and do not make, such as roles."""
+    layout = Layout(lab_folder(name))
+    if record.load(layout) is None:
+        raise _no_such_lab(name)
+    for arn in seed_accounts(file, layout.aws, ClusterAccess(layout.kubeconfig, layout.aws / "credential.json")):
+        typer.echo(f"{arn} exists now.")
 
 
 def main() -> None:

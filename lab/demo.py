@@ -25,7 +25,11 @@ NODES = "p5=p5.48xlarge:1x2"
 COLLECTIONS = (
     f"/api/v1/namespaces/{NAMESPACE}/configmaps",
     f"/api/v1/namespaces/{NAMESPACE}/services",
+    f"/apis/networking.k8s.io/v1/namespaces/{NAMESPACE}/networkpolicies",
+    f"/apis/policy/v1/namespaces/{NAMESPACE}/poddisruptionbudgets",
+    f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments",
     f"/apis/leaderworkerset.x-k8s.io/v1/namespaces/{NAMESPACE}/leaderworkersets",
+    f"/apis/disaggregatedset.x-k8s.io/v1/namespaces/{NAMESPACE}/disaggregatedsets",
 )
 """Where the objects of the stack's namespace are read from."""
 
@@ -39,7 +43,7 @@ Look further, in a shell of your own:
 
   eval "$({command} env{option})"
   pulumi preview --policy-pack policies        # nothing to change
-  kubectl get leaderworkersets,services,configmaps -n {namespace}
+  kubectl get leaderworkersets,services,networkpolicies,poddisruptionbudgets -n {namespace}
   kubectl get nodes -L pulumi-lws/island
 
 Edit stacks/Pulumi.{stack}.yaml and run `pulumi up --policy-pack policies` to see what a change does.
@@ -141,9 +145,23 @@ def _describe(kind: str, item: Mapping[str, Any]) -> Made:
     match kind:
         case "LeaderWorkerSet":
             template = spec["leaderWorkerTemplate"]
-            summary = f"{spec['replicas']} group of {template['size']} pods, {spec['startupPolicy']}"
+            summary = f"{_count(spec['replicas'], 'group')} of {template['size']} pods, {spec['startupPolicy']}"
         case "Service":
-            summary = f"port {spec['ports'][0]['port']} of the leaders"
+            summary = f"port {spec['ports'][0]['port']} of the pods that serve"
+        case "NetworkPolicy":
+            summary = f"{len(spec['ingress'])} rules for who may connect"
+        case "PodDisruptionBudget":
+            summary = ", ".join(
+                f"{bound} {spec[bound]}" for bound in ("minAvailable", "maxUnavailable") if bound in spec
+            )
+        case "Deployment":
+            summary = f"{item['status'].get('availableReplicas', 0)} of {spec['replicas']} pods available"
+        case "DisaggregatedSet":
+            summary = f"roles {', '.join(role['name'] for role in spec['roles'])}"
         case _:
             summary = ", ".join(item.get("data", {}))
     return Made(kind, metadata["name"], ", ".join(sorted(managers)), summary)
+
+
+def _count(number: int, unit: str) -> str:
+    return f"1 {unit}" if number == 1 else f"{number} {unit}s"

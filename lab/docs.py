@@ -9,16 +9,23 @@ from datetime import date
 from pathlib import Path
 
 from lab.folders import PROJECT
+from lab.models_page import models_page
+from lab.settings_page import settings_page
 from pulumi_lws.checking.formats import text
 from pulumi_lws.checking.judging import check
 from pulumi_lws.planning.formats import svg as plan_svg
 from pulumi_lws.planning.formats import text as plan_text
 from pulumi_lws.platform.files import read_file
+from pulumi_lws.platform.schema import stack_schema_text
+from pulumi_lws.reporting.formats import md as report_md
+from pulumi_lws.reporting.reading import read_preview
+from pulumi_lws.reporting.report import report
 from pulumi_lws.rules.catalogue import RULES
 from pulumi_lws.rules.rule import Rule, Target
 
 EXAMPLE = "examples/check/glm-5.yaml"
 PLAN_EXAMPLE = "examples/plan/Pulumi.prod.yaml"
+REPORT_EXAMPLE = "tests/reporting/previews/change-the-instance-type.json"
 PLAN_DAY = date(2026, 12, 1)
 """The day of the plan that the pages show; nothing in it depends on today."""
 
@@ -37,7 +44,7 @@ Rules marked *programs only* judge how a Pulumi program registers objects; `lws 
 
 ## Parameters
 
-Set in the configuration of the policy pack.
+Set in the [configuration](policies.md#configuration) of the policy pack.
 
 {parameters}
 """
@@ -47,14 +54,19 @@ def pages() -> dict[Path, str]:
     """Return every generated page with the text that it should have."""
     check_page = PROJECT / "docs" / "check.md"
     plan_page = PROJECT / "docs" / "plan.md"
+    report_page = PROJECT / "docs" / "report.md"
     plan = read_file(str(PROJECT / PLAN_EXAMPLE)).plan(PLAN_DAY)
     return {
         PROJECT / "docs" / "rules.md": rules_page(RULES),
+        PROJECT / "docs" / "models.md": models_page(),
+        PROJECT / "docs" / "settings.md": settings_page(),
+        PROJECT / "stacks" / "settings.schema.json": stack_schema_text(),
         check_page: with_example(check_page.read_text(encoding="utf-8"), f"lws check {EXAMPLE}", _checked()),
         plan_page: with_example(
             plan_page.read_text(encoding="utf-8"), f"lws plan {PLAN_EXAMPLE}", plan_text.plain(plan)
         ),
         PROJECT / "docs" / "images" / "plan.svg": plan_svg.render(plan),
+        report_page: with_example(report_page.read_text(encoding="utf-8"), "lws report preview.json", _reported()),
     }
 
 
@@ -84,6 +96,10 @@ def with_example(page: str, command: str, said: str) -> str:
 def _checked() -> str:
     with chdir(PROJECT):
         return text.plain(check([EXAMPLE], Target()))
+
+
+def _reported() -> str:
+    return report_md.render(report(read_preview(str(PROJECT / REPORT_EXAMPLE))))
 
 
 def main() -> None:

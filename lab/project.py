@@ -2,7 +2,7 @@
 
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -55,7 +55,7 @@ class Project:
 
 
 def make(project: ProjectType, program: str, backend: Path) -> ProjectType:
-    """Write a project that runs ``program`` with this checkout's environment and the local stack's settings.
+    """Write a project that runs ``program`` with this checkout's environment and the settings of the stack's file.
 
     Args:
         project: Where, and with which variables.
@@ -73,4 +73,4 @@ def make(project: ProjectType, program: str, backend: Path) -> ProjectType:
     (project.folder / "__main__.py").write_text(program, encoding="utf-8")
     settings = PROJECT / "stacks" / project.stack_file.name
     project.stack_file.write_text(settings.read_text(encoding="utf-8"), encoding="utf-8")
-    return type(project)(project.folder, {**project.environment, "PULUMI_BACKEND_URL": backend.as_uri()})
+    return replace(project, environment={**project.environment, "PULUMI_BACKEND_URL": backend.as_uri()})

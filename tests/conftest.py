@@ -55,6 +55,13 @@ class Golden:
         assert {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*")} == rendered
 
 
+def platform_of(stack: str) -> dict[str, Any]:
+    """Return the platform of a stack of this project, as YAML has it."""
+    text = (PROJECT / "stacks" / f"Pulumi.{stack}.yaml").read_text(encoding="utf-8")
+    platform: dict[str, Any] = yaml.safe_load(text)["config"]["pulumi-lws:platform"]
+    return platform
+
+
 @pytest.fixture(autouse=True)
 def _closed_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PULUMI_ERROR_OUTPUT_STRING", "true")
@@ -64,9 +71,7 @@ def _closed_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def local_platform() -> dict[str, Any]:
     """The platform of the local stack, as YAML has it."""
-    text = (PROJECT / "stacks" / "Pulumi.local.yaml").read_text(encoding="utf-8")
-    platform: dict[str, Any] = yaml.safe_load(text)["config"]["pulumi-lws:platform"]
-    return platform
+    return platform_of("local")
 
 
 @pytest.fixture

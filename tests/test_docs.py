@@ -28,6 +28,9 @@ def blocks(language: str) -> list[Any]:
     return found
 
 
+# The SDKs of AWS deprecate resources of their own when they are loaded.
+@pytest.mark.filterwarnings("ignore:aws.ec2/encryptioncontrol:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:NodeGroup uses AWS EC2 LaunchConfiguration:DeprecationWarning")
 @pytest.mark.parametrize("program", blocks("python"))
 def test_a_python_example_runs(program: str) -> None:
     def run() -> None:
@@ -54,6 +57,19 @@ def test_the_mistakes_in_the_readme_are_answered_as_it_says(local_platform: dict
 def test_links_between_documents_lead_somewhere(document: Path) -> None:
     targets = re.findall(r"\]\((?!https?:)([^)#]+)", document.read_text(encoding="utf-8"))
     assert [target for target in targets if not (document.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_to_headings_lead_somewhere(document: Path) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", document.read_text(encoding="utf-8"))
+    pages = {target: (document.parent / target if target else document).read_text("utf-8") for target, _ in links}
+    headings = {target: set(map(anchor, re.findall(r"^#+ (.+)$", page, re.M))) for target, page in pages.items()}
+    assert [link for link in links if link[1] not in headings[link[0]]] == []
+
+
+def anchor(heading: str) -> str:
+    """Return what GitHub makes of a heading."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
 
 
 def test_the_readme_lists_every_policy_of_the_first_page() -> None:

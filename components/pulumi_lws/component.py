@@ -8,7 +8,8 @@ import pulumi
 from pydantic import ValidationError
 
 from pulumi_lws.declarations import Declaration
-from pulumi_lws.planning.problems import Problem, Severity, describe, errors_of, problems_of
+from pulumi_lws.planning.problems import Problem, Severity, describe, errors_of
+from pulumi_lws.planning.validation import problems_of
 
 Args = TypeVar("Args", bound=Declaration)
 

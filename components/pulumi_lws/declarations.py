@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 from pydantic.alias_generators import to_camel
 
 from pulumi_lws.planning.problems import invalid
@@ -60,6 +60,12 @@ Count = Annotated[Whole, Field(ge=0)]
 PositiveCount = Annotated[Whole, Field(ge=1)]
 """A whole number from 1."""
 
+
+def whole_number(text: str) -> int | None:
+    """Read a whole number from 0; None for anything else, such as ``²``, which Python calls a digit and cannot read."""
+    return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else None
+
+
 LargeCount = Annotated[int, BeforeValidator(_whole_float), Field(strict=True, ge=0, le=2**53)]
 """A whole number from 0, as large as JSON keeps exact: bytes and parameters."""
 
@@ -74,12 +80,67 @@ def _dns_label(name: str) -> str:
     return name
 
 
-DnsLabel = Annotated[str, Field(min_length=1, max_length=63), AfterValidator(_dns_label)]
+DnsLabel = Annotated[
+    str,
+    Field(min_length=1, max_length=63),
+    AfterValidator(_dns_label),
+    WithJsonSchema(
+        {"type": "string", "maxLength": 63, "pattern": "^[a-z]([-a-z0-9]*[a-z0-9])?$", "examples": ["my-name"]}
+    ),
+]
 """A DNS-1035 label: what Kubernetes takes for Services and LWS for LeaderWorkerSets."""
+
+_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
+
+
+def _namespace_name(name: str) -> str:
+    if len(name) > 63 or not re.fullmatch(_LABEL, name):
+        raise invalid(
+            "at most 63 lower-case letters, digits and '-', starting and ending with a letter or digit",
+            "Choose a name of that form.",
+        )
+    return name
+
+
+def _object_name(name: str) -> str:
+    if len(name) > 253 or not re.fullmatch(_SUBDOMAIN, name):
+        raise invalid(
+            "at most 253 lower-case letters, digits, '-' and '.', each part starting and ending with a letter or digit",
+            "Write the name as kubectl shows it.",
+        )
+    return name
+
+
+NamespaceName = Annotated[
+    str,
+    AfterValidator(_namespace_name),
+    WithJsonSchema({"type": "string", "maxLength": 63, "pattern": f"^{_LABEL}$", "examples": ["models"]}),
+]
+"""A DNS-1123 label: what Kubernetes takes for namespaces."""
+
+ObjectName = Annotated[
+    str,
+    AfterValidator(_object_name),
+    WithJsonSchema({"type": "string", "maxLength": 253, "pattern": f"^{_SUBDOMAIN}$", "examples": ["my-name"]}),
+]
+"""A DNS-1123 subdomain: what Kubernetes takes for Secrets, claims, ServiceAccounts and Gateways."""
+
+
+def _word(text: str) -> str:
+    if "\0" in text:
+        raise invalid(
+            "text without a NUL character, at which programs end a word", "Remove it.", found="a NUL character"
+        )
+    return text
+
+
+Word = Annotated[str, AfterValidator(_word)]
+"""An argument, or the value of a variable."""
 
 
 def _version(text: str) -> str:
-    if not re.fullmatch(r"v?\d+\.\d+(\.\d+)?", text):
+    if not re.fullmatch(r"v?[0-9]{1,9}\.[0-9]{1,9}(\.[0-9]{1,9})?", text):
         raise invalid("a version such as 0.10 or v1.35.4", "Write major and minor version.")
     return text
 
@@ -99,16 +160,18 @@ def is_label_key(key: Any) -> bool:
     if not isinstance(key, str):
         return False
     prefix, separator, name = key.rpartition("/")
+    if separator and not (len(prefix) <= 253 and re.fullmatch(_SUBDOMAIN, prefix)):
+        return False
     body = name.replace("-", "a").replace("_", "a").replace(".", "a")
-    well_formed = 0 < len(name) <= 63 and body.isascii() and body.isalnum() and name[0].isalnum() and name[-1].isalnum()
-    return well_formed and (not separator or bool(prefix))
+    return 0 < len(name) <= 63 and body.isascii() and body.isalnum() and name[0].isalnum() and name[-1].isalnum()
 
 
 def _label_key(key: str) -> str:
     if not is_label_key(key):
         raise invalid(
-            "a label key such as pulumi-lws/island or topology.kubernetes.io/zone",
-            "Write the key of a node label, not its value.",
+            "a key such as team or topology.kubernetes.io/zone: an optional DNS name with '/', then at most 63 letters,"
+            " digits, '-', '_' and '.'",
+            "Choose a key of that form.",
         )
     return key
 

@@ -1,4 +1,4 @@
-"""Entry of the providers: ``__main__.py <aws or eks> <folder of the account> <kubeconfig> <address of the engine>``."""
+"""Entry of the providers: ``__main__.py <aws or eks> <folder of accounts> <kubeconfig> <address of the engine>``."""
 
 import asyncio
 import os
@@ -17,7 +17,6 @@ from pulumi.runtime.proto import provider_pb2_grpc
 from lab.aws.cluster_access import ClusterAccess
 from lab.aws.eks.provider import EksProvider
 from lab.aws.provider import AwsProvider
-from lab.aws.state import AccountFile
 from lab.language_host.answering import answer_until_ended
 
 
@@ -28,8 +27,7 @@ def main(package: str, folder: Path, kubeconfig: Path, engine: str) -> None:
         _serve(EksProvider(access, engine))
         return
     # The engine's address names its run.
-    planned = AccountFile(folder / f"planned-{engine.rpartition(':')[2]}.json")
-    provider = AwsProvider(AccountFile(folder / "account.json"), planned, access)
+    provider = AwsProvider(folder, engine.rpartition(":")[2], access)
     _serve(provider)
     provider.close()
 

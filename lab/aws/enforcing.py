@@ -7,7 +7,6 @@ from typing import Any
 from lab.aws.checking import Finding
 from lab.aws.kinds import KINDS
 from lab.aws.kinds.kind import Kind, Reference, RefusedError, Request
-from lab.aws.places import ACCOUNT_ID
 from lab.aws.state import Account, Object
 from lab.aws.wire import UNKNOWN, at, is_known
 
@@ -38,14 +37,23 @@ def refuse_wrong(kind: Kind, type_: str, request: Request) -> None:
     Raises:
         RefusedError: With AWS's words.
     """
-    for reference in kind.references:
-        for value in at(request.values, reference.path):
-            if _is_meant(reference, value) and not _named(request.account, reference, value):
-                raise RefusedError(f"{KINDS[reference.to].missing.format(value=value)} ({reference.path})")
+    refuse_missing(kind, request.values, request.account)
     if other := _twin(kind, type_, request):
         raise RefusedError(kind.taken.format_map(_Blank(other.outputs)))
     if kind.check:
         kind.check(request)
+
+
+def refuse_missing(kind: Kind, values: Mapping[str, Any], account: Account) -> None:
+    """Refuse what names something that does not exist.
+
+    Raises:
+        RefusedError: With AWS's words.
+    """
+    for reference in kind.references:
+        for value in at(values, reference.path):
+            if _is_meant(account, reference, value) and not _named(account, reference, value):
+                raise RefusedError(f"{KINDS[reference.to].missing.format(value=value)} ({reference.path})")
 
 
 def refuse_deletion(kind: Kind | None, gone: Object, account: Account) -> None:
@@ -99,10 +107,10 @@ def _known(values: Any, path: str) -> Iterable[Any]:
             yield from _known(values[head], rest)
 
 
-def _is_meant(reference: Reference, value: str) -> bool:
+def _is_meant(account: Account, reference: Reference, value: str) -> bool:
     # What stands in another account, or belongs to AWS, is beyond this one.
     arn = re.match(r"arn:[^:]*:[^:]*:[^:]*:([^:]*):", value)
-    return value.startswith(reference.only) and (arn is None or arn[1] in ("", ACCOUNT_ID))
+    return re.match(reference.only, value) is not None and (arn is None or arn[1] in ("", account.number))
 
 
 def _named(account: Account, reference: Reference, value: str) -> Object | None:

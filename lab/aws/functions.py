@@ -10,7 +10,7 @@ from lab.aws.kinds.eks import CLUSTER
 from lab.aws.kinds.iam import ROLE
 from lab.aws.kinds.kind import RefusedError
 from lab.aws.kinds.network import ROUTE_TABLE, SECURITY_GROUP, SUBNET, VPC
-from lab.aws.places import ACCOUNT_ID, KUBERNETES_VERSIONS, MANAGED_POLICIES, PARTITION, offered, zones
+from lab.aws.places import KUBERNETES_VERSIONS, MANAGED_POLICIES, PARTITION, offered, zones
 from lab.aws.policy_documents import document
 from lab.aws.state import Object
 from lab.aws.values import Surroundings, addon_version
@@ -32,9 +32,10 @@ def answer(token: str, arguments: Arguments, around: Surroundings) -> Answer:
     return _ANSWERS[token](arguments, around)
 
 
-def _caller_identity(_: Arguments, __: Surroundings) -> Answer:
-    arn = f"arn:aws:sts::{ACCOUNT_ID}:assumed-role/lab/somebody"
-    return {"accountId": ACCOUNT_ID, "arn": arn, "id": ACCOUNT_ID, "userId": "AROALAB:somebody"}
+def _caller_identity(_: Arguments, around: Surroundings) -> Answer:
+    number = around.account.number
+    arn = f"arn:aws:sts::{number}:assumed-role/lab/somebody"
+    return {"accountId": number, "arn": arn, "id": number, "userId": "AROALAB:somebody"}
 
 
 def _region(arguments: Arguments, around: Surroundings) -> Answer:

@@ -7,24 +7,25 @@ from pathlib import Path
 PACKAGES = ("aws", "eks")
 
 
-def install(pulumi_home: Path, folder: Path, kubeconfig: Path, python: Path) -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """The versions of the installed SDKs; empty where one is missing, so that no program could use them."""
+    try:
+        return {package: importlib.metadata.version(f"pulumi-{package}") for package in PACKAGES}
+    except importlib.metadata.PackageNotFoundError:
+        return {}
+
+
+def install(pulumi_home: Path, folder: Path, kubeconfig: Path, python: Path) -> None:
     """Write the plugins ``aws`` and ``eks`` in the versions of the installed SDKs.
 
     Args:
         pulumi_home: The engine's ``PULUMI_HOME``.
-        folder: Where what exists in the account is kept.
+        folder: Where what exists in the accounts is kept.
         kubeconfig: Of the lab's API server, which is every cluster; it need not exist.
         python: The interpreter that the providers run with, which needs the packages of the lab and both SDKs.
-
-    Returns:
-        The version of each; empty where an SDK is not installed, so that no program could use them.
     """
-    try:
-        versions = {package: importlib.metadata.version(f"pulumi-{package}") for package in PACKAGES}
-    except importlib.metadata.PackageNotFoundError:
-        return {}
     main = Path(__file__).resolve().with_name("__main__.py")
-    for package, version in versions.items():
+    for package, version in versions().items():
         plugin = pulumi_home / "plugins" / f"resource-{package}-v{version}"
         plugin.mkdir(parents=True, exist_ok=True)
         executable = plugin / f"pulumi-resource-{package}"
@@ -35,4 +36,3 @@ def install(pulumi_home: Path, folder: Path, kubeconfig: Path, python: Path) -> 
         draft.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, command))} "$@"\n', encoding="utf-8")
         draft.chmod(0o755)
         draft.replace(executable)
-    return versions

@@ -3,7 +3,7 @@
 from pulumi_lws.facts.instances import INSTANCE_TYPES
 
 ACCOUNT_ID = "123456789012"
-"""The account that AWS's documentation uses, which is nobody's."""
+"""The account of programs that allow no other: the one that AWS's documentation uses, which is nobody's."""
 
 PARTITION = "aws"
 

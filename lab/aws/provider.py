@@ -5,6 +5,8 @@ import json
 import os
 import secrets
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, NoReturn
 
 import grpc
@@ -17,7 +19,7 @@ from lab.aws.checking import Finding
 from lab.aws.cluster_access import ClusterAccess
 from lab.aws.kinds import KINDS
 from lab.aws.kinds.kind import Kind, RefusedError, Request
-from lab.aws.places import REGIONS
+from lab.aws.places import ACCOUNT_ID, REGIONS
 from lab.aws.state import Account, AccountFile, Object
 from lab.aws.tables import Table, UnknownTokenError
 from lab.aws.values import Surroundings
@@ -34,14 +36,13 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
     """The provider.
 
     Args:
-        account: Where what exists is kept.
-        planned: Where what this preview would make is kept; shared by all providers of one run of the engine.
+        accounts: Folder in which what exists is kept.
+        run: Name of the engine's run, all providers of which share what a preview would make.
         access: How clusters are reached.
     """
 
-    def __init__(self, account: AccountFile, planned: AccountFile, access: ClusterAccess) -> None:
-        self._file = account
-        self._planned = planned
+    def __init__(self, accounts: Path, run: str, access: ClusterAccess) -> None:
+        self._file, self._planned = AccountFile(accounts), AccountFile(accounts, run=run)
         self._access = access
         self._region = ""
         self._tags: Mapping[str, str] = {}
@@ -58,9 +59,8 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
         self, request: provider_pb2.GetSchemaRequest, context: Context
     ) -> provider_pb2.GetSchemaResponse:
         """A schema without resources: the engine asks for it, programs never do."""
-        return provider_pb2.GetSchemaResponse(
-            schema=json.dumps({"name": "aws", "version": tables.version("pulumi-aws")})
-        )
+        schema = {"name": "aws", "version": tables.version("pulumi-aws")}
+        return provider_pb2.GetSchemaResponse(schema=json.dumps(schema))
 
     async def CheckConfig(self, request: provider_pb2.CheckRequest, context: Context) -> provider_pb2.CheckResponse:
         """Check the provider's own settings."""
@@ -86,13 +86,16 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
     async def Configure(
         self, request: provider_pb2.ConfigureRequest, context: Context
     ) -> provider_pb2.ConfigureResponse:
-        """Take the settings.
+        """Take the settings. Credentials open whichever account the program allows.
 
         Secrets, resources and outputs are refused as types of their own: the engine then sends plain values, and marks
         what comes of a secret as secret.
         """
         settings = _settings(received(request.args))
         self._region = settings["region"]
+        allowed = settings.get("allowedAccountIds", [])
+        number = ACCOUNT_ID if allowed in ([], UNKNOWN) else allowed[0]
+        self._file, self._planned = replace(self._file, number=number), replace(self._planned, number=number)
         tags = settings.get("defaultTags", {})
         self._tags = {} if tags == UNKNOWN else tags.get("tags", {})
         return provider_pb2.ConfigureResponse(supportsPreview=True)
@@ -230,7 +233,7 @@ class AwsProvider(provider_pb2_grpc.ResourceProviderServicer):
 
     def _foreseen(self) -> Account:
         """What exists, and what this preview would make."""
-        return Account([*self._file.read().objects, *self._planned.read().objects])
+        return Account(self._file.number, [*self._file.read().objects, *self._planned.read().objects])
 
 
 def _judge(

@@ -1,4 +1,4 @@
-"""The objects that exist in a lab's AWS account: one JSON file, which several providers may use at once."""
+"""The objects that exist in a lab's AWS accounts: one JSON file each, which several providers may use at once."""
 
 import json
 from collections.abc import Iterator
@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
+
+from lab.aws.places import ACCOUNT_ID
 
 
 @dataclass
@@ -39,10 +41,12 @@ class Account:
     """The objects of one account, in the order in which they were made.
 
     Args:
+        number: Number of the account.
         objects: What exists.
     """
 
-    def __init__(self, objects: list[Object]) -> None:
+    def __init__(self, number: str, objects: list[Object]) -> None:
+        self.number = number
         self.objects = objects
 
     def find(self, kind: str, identifier: str) -> Object | None:
@@ -63,7 +67,7 @@ class Account:
 
     def without(self, urn: str) -> "Account":
         """The account as it would be without what a Pulumi resource made."""
-        return Account([one for one in self.objects if one.urn != urn])
+        return Account(self.number, [one for one in self.objects if one.urn != urn])
 
     def remove(self, gone: Object) -> None:
         """Remove an object and what came with it."""
@@ -75,22 +79,32 @@ class AccountFile:
     """Where an account is kept.
 
     Attributes:
-        path: The file; absent for an account in which nothing exists.
+        folder: Folder of a lab's accounts.
+        number: Number of the account.
+        run: Run of the engine whose plans are kept; empty for what exists.
     """
 
-    path: Path
+    folder: Path
+    number: str = ACCOUNT_ID
+    run: str = ""
+
+    @property
+    def path(self) -> Path:
+        """The file; absent for an account in which nothing exists."""
+        return self.folder / (f"{self.number}-planned-{self.run}.json" if self.run else f"{self.number}.json")
 
     def read(self) -> Account:
         """The account as it is now."""
         try:
-            return Account([Object(**entry) for entry in json.loads(self.path.read_text(encoding="utf-8"))])
+            entries = json.loads(self.path.read_text(encoding="utf-8"))
         except FileNotFoundError:
-            return Account([])
+            entries = []
+        return Account(self.number, [Object(**entry) for entry in entries])
 
     @contextmanager
     def changed(self) -> Iterator[Account]:
         """The account, to be changed; kept where the block ends without an error, and nobody else changes meanwhile."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         with FileLock(f"{self.path}.lock"):
             account = self.read()
             yield account

@@ -11,7 +11,7 @@ from typing import Any
 from lab.aws.cluster_access import ClusterAccess
 from lab.aws.kinds.kind import Kind
 from lab.aws.kinds.network import SUBNET
-from lab.aws.places import ACCOUNT_ID, ADDON_VERSIONS, KUBERNETES_VERSIONS
+from lab.aws.places import ADDON_VERSIONS, KUBERNETES_VERSIONS
 from lab.aws.state import Account
 from lab.aws.tables import Table
 from lab.aws.wire import UNKNOWN, at, is_known
@@ -65,7 +65,7 @@ def planned(kind: Kind | None, table: Table, values: Mapping[str, Any], around: 
 def foreseen(kind: Kind | None, outputs: Mapping[str, Any], around: Surroundings) -> tuple[str, dict[str, Any]]:
     """What others may say of a planned object before it exists: its id and ARN, where they follow from its name."""
     templates = (kind.id, kind.arn) if kind else ("{hex}", "")
-    words = {**outputs, "account": ACCOUNT_ID, "region": around.region}
+    words = {**outputs, "account": around.account.number, "region": around.region}
     follows = [
         all(words.get(word, UNKNOWN) != UNKNOWN for _, word, _, _ in Formatter().parse(template) if word)
         for template in templates
@@ -77,9 +77,9 @@ def foreseen(kind: Kind | None, outputs: Mapping[str, Any], around: Surroundings
 def made(
     kind: Kind | None, table: Table, values: Mapping[str, Any], around: Surroundings
 ) -> tuple[str, dict[str, Any]]:
-    """A new object: its id, and what it is."""
+    """A new object: its id, which may stand among its values, and what it is."""
     outputs, words = _given(table, values, around), _words(values, around)
-    identifier = (kind.id if kind else _any_id(table["token"])).format_map(words)
+    identifier = values.get("id") or (kind.id if kind else _any_id(table["token"])).format_map(words)
     words = _Words({**words, "id": identifier})
     arn = (kind.arn if kind else _any_arn(table["token"])).format_map(words)
     for name, added in (kind.outputs if kind else {}).items():
@@ -92,7 +92,7 @@ def made(
         outputs["arn"] = arn
     for name, declared in table["outputs"].items():
         if declared["required"] and name not in outputs:
-            outputs[name] = _by_type(name, declared["type"], identifier)
+            outputs[name] = _by_type(name, declared["type"], identifier, around)
     return identifier, outputs
 
 
@@ -134,7 +134,7 @@ def _words(values: Mapping[str, Any], around: Surroundings) -> _Words:
     return _Words(
         {
             **values,
-            "account": ACCOUNT_ID,
+            "account": around.account.number,
             "region": around.region,
             "endpoint": around.access.endpoint,
             "certificate_authority": around.access.certificate_authority,
@@ -169,13 +169,13 @@ def _filled(template: Any, words: _Words) -> Any:
     return template
 
 
-def _by_type(name: str, declared: Any, identifier: str) -> Any:
+def _by_type(name: str, declared: Any, identifier: str, around: Surroundings) -> Any:
     if name in ("ownerId", "accountId", "registryId"):
-        return ACCOUNT_ID
+        return around.account.number
     if isinstance(declared, dict):
         [(form, of)] = declared.items()
         empty = {"list": list, "map": dict, "object": dict}
-        return empty[form]() if form in empty else _by_type(name, of[0], identifier)
+        return empty[form]() if form in empty else _by_type(name, of[0], identifier, around)
     if name.endswith(("At", "Date", "Time")) and declared == "string":
         return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     # Not empty, since programs put such values into other resources.

@@ -6,7 +6,7 @@ whole memory of the instance type stays pending here too.
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,12 @@ FAKE = ("kwok.x-k8s.io/node", "fake")
 """Annotation of the nodes that kwok manages."""
 
 PODS = 110
+
+SYSTEM_NODE = "system"
+"""Name of the one node without GPUs; those of pools end in a number."""
+
+_SYSTEM_TYPE = ("m7i.4xlarge", 16, 64 * 1024)
+"""Its instance type, vCPUs and MiB of memory."""
 
 _SPEC = re.compile(
     r"(?:(?P<pool>[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?)=)?(?P<type>[a-z0-9.-]+):(?:(?P<islands>[1-9]\d{0,2})x)?(?P<nodes>[1-9]\d{0,3})"
@@ -66,6 +72,16 @@ def manifests(groups: Iterable[NodeGroup]) -> list[dict[str, Any]]:
     return nodes
 
 
+def system_manifest() -> dict[str, Any]:
+    """The node for what needs no GPU, such as routers: every cluster has some, and GPU nodes keep it off by a taint."""
+    name, cpus, memory_mib = _SYSTEM_TYPE
+    resources = {"cpu": str(cpus), "memory": f"{memory_mib}Mi", "pods": str(PODS), "ephemeral-storage": "100Gi"}
+    return {
+        **_node(SYSTEM_NODE, name, {}, []),
+        "status": {"capacity": resources, "allocatable": resources},
+    }
+
+
 def allocatable(instance: InstanceType) -> dict[str, str]:
     """What pods can have of one node, as Karpenter estimates it before it has seen one."""
     return _resources(
@@ -110,6 +126,16 @@ def _manifest(group: NodeGroup, name: str, island: int | None) -> dict[str, Any]
         own_labels[labels.ISLAND] = f"{group.pool}-{island}"
     taints = [{"key": labels.GPU, "value": "true", "effect": "NoSchedule"}] if instance.gpus else []
     return {
+        **_node(name, instance.name, own_labels, taints),
+        "status": {
+            "capacity": capacity(instance),
+            "allocatable": allocatable(instance),
+        },
+    }
+
+
+def _node(name: str, instance_type: str, own_labels: Mapping[str, str], taints: list[dict[str, str]]) -> dict[str, Any]:
+    return {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {
@@ -119,17 +145,13 @@ def _manifest(group: NodeGroup, name: str, island: int | None) -> dict[str, Any]
                 "kubernetes.io/arch": "amd64",
                 "kubernetes.io/os": "linux",
                 labels.HOSTNAME: name,
-                labels.INSTANCE_TYPE: instance.name,
+                labels.INSTANCE_TYPE: instance_type,
                 labels.REGION: REGION,
                 labels.ZONE: ZONE,
                 **own_labels,
             },
         },
         "spec": {"providerID": f"kwok://{name}", "taints": taints},
-        "status": {
-            "capacity": capacity(instance),
-            "allocatable": allocatable(instance),
-        },
     }
 
 

@@ -34,6 +34,10 @@ def as_text(lab: LabStatus) -> str:
             "Real controllers, which write the statuses of their kinds themselves:",
             (f"{part} ({program})" for part, program in lab.real_controllers.items()),
         ),
+        _block(
+            "Providers that stand in for AWS, without an account:",
+            (f"{package} {version}" for package, version in lab.aws_providers.items()),
+        ),
         PROVIDER_NOTE,
     ]
     return "\n\n".join(block for block in blocks if block)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 import httpx
 
+from lab.aws import install as aws
 from lab.cluster import client, crds, parts, processes, record, starting
 from lab.cluster.kinds import with_status_writer
 from lab.cluster.layout import Layout
@@ -47,6 +48,7 @@ class LabStatus:
         stand_in_crds: CRDs that accept anything.
         written_statuses: CRDs whose status the lab writes.
         real_controllers: Program of each part that writes the statuses of its kinds itself.
+        aws_providers: Version of each provider that stands in for AWS.
     """
 
     parts: tuple[PartStatus, ...]
@@ -55,6 +57,7 @@ class LabStatus:
     stand_in_crds: tuple[str, ...] = ()
     written_statuses: tuple[str, ...] = ()
     real_controllers: dict[str, str] = field(default_factory=dict)
+    aws_providers: dict[str, str] = field(default_factory=dict)
 
     @property
     def all_run(self) -> bool:
@@ -79,6 +82,7 @@ def look(layout: Layout) -> LabStatus | None:
         stand_in_crds=tuple(name for name, source in sources.items() if source == crds.STAND_IN),
         written_statuses=tuple(kind.name for kind in with_status_writer(known.real_controllers)),
         real_controllers={part.name: part.command[0] for part in wanted if part.name in parts.ON_DEMAND},
+        aws_providers=aws.versions(),
     )
 
 

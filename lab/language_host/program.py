@@ -10,6 +10,7 @@ import concurrent.futures
 import json
 import logging
 import os
+import re
 import runpy
 import sys
 import sysconfig
@@ -34,6 +35,10 @@ except ModuleNotFoundError as error:
 ERROR_SHOWN = 32
 """Exit code that tells the host that the user has already seen what went wrong."""
 
+_ENDED = re.compile(r"(.*: )?context canceled|resource monitor (has terminated|shut down).*", re.IGNORECASE)
+"""What calls that are under way fail with once the engine ends an update: texts of ``resource/deploy/source_eval.go``
+and of ``pulumi/runtime/settings.py``, since the SDK gives these errors no type of their own."""
+
 
 def user_frames(trace: TracebackType | None, root: Path) -> TracebackType | None:
     """The part of a traceback that begins in the user's project; None if no frame is of the project.
@@ -57,6 +62,11 @@ def describe(error: Exception, root: Path) -> str:
     if trace is None and not isinstance(error, SyntaxError):  # a syntax error names its place without any frame
         trace = error.__traceback__
     return "".join(traceback.format_exception(type(error), error, trace))
+
+
+def is_echo(error: Exception) -> bool:
+    """Whether an error only says that the engine has ended the update; the engine has shown why."""
+    return type(error) in (Exception, pulumi.RunError) and _ENDED.fullmatch(str(error)) is not None
 
 
 def show(message: str) -> None:
@@ -87,11 +97,13 @@ def run(request: dict[str, Any]) -> int:
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     try:
         loop.run_until_complete(pulumi.runtime.run_in_stack(run_program))
-    except pulumi.RunError as error:
-        show(str(error))
-        return ERROR_SHOWN
     except Exception as error:  # noqa: BLE001 - whatever a program raises is shown to its author
-        show(f"Program failed with an unhandled exception:\n{describe(error, Path(request['root']).resolve())}")
+        if isinstance(error, pulumi.RunError):
+            shown = str(error)
+        else:
+            shown = f"Program failed with an unhandled exception:\n{describe(error, Path(request['root']).resolve())}"
+        if not is_echo(error):
+            show(shown)
         return ERROR_SHOWN
     finally:
         unwind(loop)

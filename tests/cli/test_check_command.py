@@ -11,6 +11,8 @@ from typer.testing import CliRunner, Result
 
 from pulumi_lws.cli.main import app
 from pulumi_lws.cli.target import target_of
+from pulumi_lws.declarations import major_and_minor
+from pulumi_lws.facts.versions import PINS
 from pulumi_lws.rules.rule import Target
 
 GOOD = "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n"
@@ -82,10 +84,33 @@ def test_a_wrong_option_is_a_mistake_of_usage(arguments: list[str]) -> None:
 
 
 def test_options_name_the_cluster() -> None:
-    assert target_of(None, None, []) == Target()
-    assert target_of("v0.9.0", "1.34", ["kueue, kai", "volcano"]) == Target(
+    configured = Target(lws=(0, 8), gangs=frozenset({"kai"}))
+    assert target_of(None, None, [], configured) == configured
+    assert target_of("v0.9.0", "1.34", ["kueue, kai", "volcano"], configured) == Target(
         lws=(0, 9), kubernetes=(1, 34), gangs=frozenset({"kueue", "kai", "volcano"})
     )
+
+
+def test_presets_and_a_configuration_say_how_much_rules_weigh() -> None:
+    Path("a.yaml").write_text(REGRETTED)
+    Path("off.json").write_text(json.dumps({"restart-policy-drift": "disabled", "service-links": "disabled"}))
+    Path("wrong.json").write_text(json.dumps({"restart-policy": "disabled"}))
+    assert lws("check", "a.yaml", "--preset", "strict").exit_code == 1
+    assert lws("check", "a.yaml", "--preset", "strict", "--config", "off.json").exit_code == 0
+    ended = lws("check", "a.yaml", "--config", "wrong.json")
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert "Invalid value for --config: restart-policy: there is no such policy." in " ".join(ended.stderr.split())
+
+
+def test_the_choices_of_this_library_fail_nobody_who_adopts_it() -> None:
+    Path("a.yaml").write_text(REGRETTED.replace("leaderWorkerTemplate: {", "leaderWorkerTemplate: {size: 4, "))
+    assert lws("check", "a.yaml").exit_code == 1
+    assert lws("check", "a.yaml", "--preset", "advisory").exit_code == 0
+
+
+def test_without_options_the_cluster_is_as_this_library_makes_it() -> None:
+    lws_version, kubernetes_version = (major_and_minor(PINS[name].version) for name in ("lws", "kubernetes"))
+    assert Target() == Target(lws_version, kubernetes_version)
 
 
 def test_the_version_is_that_of_the_package() -> None:

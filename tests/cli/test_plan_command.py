@@ -161,32 +161,28 @@ def test_settings_may_be_json_as_pulumi_writes_them_without_path() -> None:
     assert planned("Pulumi.prod.yaml")["applicable"]
 
 
-def test_a_secret_counts_as_set_and_is_never_shown() -> None:
+@pytest.mark.parametrize(
+    ("place", "fix"),
+    [
+        ("replicas", "Put it into a Secret of the namespace and name that"),
+        ("pool", "Put it into a Secret of the namespace and name that"),
+        ("servedModelName", "Put it into a Secret of the namespace and name that"),
+        ("environment.PROXY", "Put it into a Secret, and set secretEnvironment.PROXY to its secret and key."),
+        ("environment.HF_TOKEN", "Put it into a Secret, and set secretEnvironment.HF_TOKEN to its secret and key."),
+    ],
+)
+def test_a_secret_is_refused_with_its_one_problem_and_never_shown(place: str, fix: str) -> None:
     settings = platform()
-    settings["deployments"]["glm-5"]["environment"] = {"PROXY": {"secure": "v1:CIPHER"}}
-    write(settings)
-    assert planned("Pulumi.prod.yaml")["applicable"]
-    settings["deployments"]["glm-5"]["replicas"] = {"secure": "v1:CIPHER"}
+    field, _, variable = place.partition(".")
+    secret = {"secure": "v1:CIPHER"}
+    settings["deployments"]["glm-5"][field] = {variable: secret} if variable else secret
     write(settings)
     ended = lws("plan", "Pulumi.prod.yaml", "--format", "json")
     (problem,) = json.loads(ended.stdout)["problems"]
-    assert (problem["path"], problem["found"]) == (
-        "deployments.glm-5.replicas",
-        "a secret, unknown without its passphrase",
-    )
+    assert (ended.exit_code, problem["severity"]) == (1, "error")
+    assert (problem["path"], problem["found"]) == (f"deployments.glm-5.{place}", "a secret (secure:)")
+    assert problem["fix"].startswith(fix)
     assert "CIPHER" not in ended.output
-
-
-def test_a_secret_of_the_stack_file_is_none_any_more_in_the_environment_of_a_pod() -> None:
-    settings = platform()
-    settings["deployments"]["glm-5"]["environment"] = {"TOKEN": {"secure": "v1:CIPHER"}}
-    write(settings)
-    (problem,) = json.loads(lws("plan", "Pulumi.prod.yaml", "--format", "json").stdout)["problems"]
-    assert (problem["path"], problem["found"], problem["fix"]) == (
-        "deployments.glm-5.environment.TOKEN",
-        "a secret, unknown without its passphrase",
-        "Put it into a Secret, and set secretEnvironment.TOKEN to its secret and key.",
-    )
 
 
 def test_only_named_deployments_are_shown_with_all_that_shares_their_pools() -> None:
@@ -214,7 +210,8 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
         ("a: [\n", "line 2:"),
         ("a: 1\n---\nb: 2\n", "more than one document"),
         ("a: 1\n", "neither a stack file"),
-        ("apiVersion: v1\nkind: Service\n", "lws check judges Kubernetes objects"),
+        ("apiVersion: v1\nkind: Service\n", "lws check judges Kubernetes manifests"),
+        ("apiVersion: v1\n---\napiVersion: v1\n", "more than one document; lws check judges Kubernetes manifests"),
         ("config: {aws:region: us-east-1}\n", f"config has no {KEY}, only aws:region"),
         (f"config: {{{KEY}: [a]}}\n", f"{KEY} is a list, not a mapping"),
         (f"config: {{{KEY}: null}}\n", f"{KEY} is nothing, not a mapping"),
@@ -239,10 +236,32 @@ def test_a_missing_file_a_folder_and_a_file_too_large_are_unreadable() -> None:
         large.truncate(33 * 2**20)
     assert [lws("plan", name).stderr for name in ("none.yaml", "folder", "binary.yaml", "large.yaml")] == [
         "unreadable none.yaml: no such file or directory\n",
-        "unreadable folder: is a directory\n",
+        "unreadable folder: is a folder; name one stack file: there is none in it\n",
         "unreadable binary.yaml: the file is no UTF-8 text: byte 0 is 0xff\n",
         "unreadable large.yaml: the file has more than 32 MiB; split it\n",
     ]
+
+
+def test_a_folder_is_answered_with_the_stack_files_in_it() -> None:
+    for stack in ("prod", "dev"):
+        write(platform(), f"Pulumi.{stack}.yaml")
+    assert (
+        lws("plan", ".").stderr == "unreadable .: is a folder; name one stack file: Pulumi.dev.yaml, Pulumi.prod.yaml\n"
+    )
+
+
+def test_a_model_that_nobody_knows_is_said_not_to_be_checked() -> None:
+    settings = platform()
+    settings["deployments"]["glm-5"]["model"] = "me/my-model"
+    write(settings)
+    first = " ".join(lws("plan", "Pulumi.prod.yaml").stdout.split("\n\n")[0].split())
+    assert first == (
+        "prod fits as far as is known 48 of 72 GPUs in use · 1 warning · memory of glm-5 not checked"
+        " · first start about 27 min"
+    )
+    role = planned("Pulumi.prod.yaml")["deployments"][0]
+    unknown = {name for name, value in role.items() if value is None}
+    assert unknown == {"memory_per_gpu_gib", "kv_tokens", "context", "max_concurrency", "start"}
 
 
 def test_the_svg_is_one_picture_alone_on_standard_output() -> None:

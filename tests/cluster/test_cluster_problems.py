@@ -8,7 +8,8 @@ from pydantic import ValidationError
 from pulumi_lws.cluster.eks.checks import cluster_problems, existing_problems, pools_problems
 from pulumi_lws.cluster.eks.settings import EksClusterArgs, ExistingEksCluster
 from pulumi_lws.nodes.settings import GpuPool
-from pulumi_lws.planning.problems import Severity, problems_of
+from pulumi_lws.planning.problems import Severity
+from pulumi_lws.planning.validation import problems_of
 
 Raw = dict[str, Any]
 
@@ -133,7 +134,8 @@ WRONG: dict[str, tuple[Raw, str]] = {
         ),
     ),
     "isolated without endpoints": (
-        network(nat="none"),
+        network(nat="none")
+        | {"compute": {"kind": "karpenter", "charts": "oci://123456789012.dkr.ecr.us-east-2.amazonaws.com"}},
         (
             "network.endpoints: found no eks-auth, sqs, ssm, and no way to the internet (nat: none); allowed: ec2,"
             " ecr.api, ecr.dkr, eks, eks-auth, sqs, ssm, sts. Add them, or choose nat: single; without them no node"
@@ -144,7 +146,7 @@ WRONG: dict[str, tuple[Raw, str]] = {
         network(endpoints=["ecr"]),
         (
             "network.endpoints[0]: found 'ecr'; allowed: autoscaling, ec2, ecr.api, ecr.dkr, eks, eks-auth,"
-            " elasticloadbalancing, logs, sqs, ssm or sts. Choose one of them for 0."
+            " elasticloadbalancing, logs, sqs, ssm or sts. Choose one of them for endpoints[0]."
         ),
     ),
     "an endpoint twice": (
@@ -160,7 +162,7 @@ WRONG: dict[str, tuple[Raw, str]] = {
     ),
     "a VPC without a kind": (
         CLUSTER | {"network": {"zones": ["us-east-2a", "us-east-2b"]}},
-        "network.kind: found nothing; allowed: one of the documented kinds. Choose one of them for kind.",
+        "network.kind: found nothing; allowed: vpc, existing. Choose one of them for kind.",
     ),
     "a subnet in two zones": (
         existing_network(privateSubnets={"us-east-2a": ["subnet-0000000a"], "us-east-2b": ["subnet-0000000a"]}),
@@ -171,7 +173,7 @@ WRONG: dict[str, tuple[Raw, str]] = {
     ),
     "a name for an id": (
         existing_network(vpcId="main"),
-        "network.vpcId: found 'main'; allowed: text of the form ^vpc-[0-9a-f]{8,17}$. Change vpcId.",
+        "network.vpcId: found 'main'; allowed: text such as vpc-0123456789abcdef0. Change vpcId.",
     ),
     "addresses of a zone without subnets": (
         existing_network(freeAddresses={"us-east-2c": 100}),
@@ -245,7 +247,10 @@ WRONG: dict[str, tuple[Raw, str]] = {
     ),
     "an account as a number": (
         CLUSTER | {"account": 123456789012},
-        "account: found 123456789012; allowed: text. Change account.",
+        (
+            "account: found 123456789012; allowed: text of 12 digits. Write it in quotes: YAML reads a number, and"
+            " drops zeros in front."
+        ),
     ),
     "the session of a role": (
         CLUSTER | {"access": {"ci": {"principalArn": "arn:aws:sts::123456789012:assumed-role/ci/x", "policy": "edit"}}},
@@ -284,6 +289,10 @@ WRONG: dict[str, tuple[Raw, str]] = {
         CLUSTER | {"kmsKey": KEY.format("us-west-2")},
         "kmsKey: found a key of us-west-2; allowed: a key of us-east-2. Name a key of the cluster's own region.",
     ),
+    "more networks than EKS takes": (
+        CLUSTER | {"publicCidrs": [f"192.0.2.{number}/32" for number in range(41)]},
+        "publicCidrs: found 41 networks; allowed: 40 at most. Name larger networks, or go through a VPN.",
+    ),
     "replacing what is protected": (
         CLUSTER | {"allowReplacement": True},
         (
@@ -294,8 +303,9 @@ WRONG: dict[str, tuple[Raw, str]] = {
     "a tag of AWS": (
         CLUSTER | {"tags": {"aws:team": "models"}},
         (
-            "tags.aws:team: found a tag that is not yours to set; allowed: tags other than those of aws:,"
-            " kubernetes.io/cluster/ and karpenter.sh/. Use a name of your own."
+            "tags.aws:team: found a tag that is not yours to set; allowed: tags that do not start with aws:,"
+            " eks:eks-cluster-name, kubernetes.io/cluster, karpenter.sh/, karpenter.k8s.aws/, eks.amazonaws.com/. Use a"
+            " name of your own."
         ),
     ),
     "a misspelt field": (
@@ -334,8 +344,7 @@ WRONG_TOGETHER: dict[str, tuple[Raw, Raw, str]] = {
         {"plain": PLAIN},
         (
             "cluster.network.cidr: found 460 free addresses in us-east-2a, us-east-2b; allowed: 670 or more: plain"
-            " takes 30 x 21, system nodes 40. Choose a larger network, or set efa: explicit (an interface without an"
-            " address)."
+            " takes 30 x 21, system nodes 40. Choose a larger network, or use fewer nodes."
         ),
     ),
     "too few free addresses": (

@@ -47,6 +47,7 @@ class Engine(engine_pb2_grpc.EngineServicer, resource_pb2_grpc.ResourceMonitorSe
         self.outputs: dict[str, Any] = {}
         self.resources: list[str] = []
         self.hung_up = False
+        self.refusal: tuple[grpc.StatusCode, str] | None = None
 
     def Log(self, request: engine_pb2.LogRequest, context: Any) -> empty_pb2.Empty:
         if self.hung_up:
@@ -61,6 +62,8 @@ class Engine(engine_pb2_grpc.EngineServicer, resource_pb2_grpc.ResourceMonitorSe
     def RegisterResource(
         self, request: resource_pb2.RegisterResourceRequest, context: Any
     ) -> resource_pb2.RegisterResourceResponse:
+        if self.refusal and request.type != "pulumi:pulumi:Stack":
+            context.abort(*self.refusal)
         self.resources.append(f"{request.type} {request.name}")
         return resource_pb2.RegisterResourceResponse(urn=f"urn:pulumi:dev::p::{request.type}::{request.name}")
 
@@ -239,6 +242,33 @@ def test_a_program_that_fails_because_the_engine_has_hung_up_says_nothing(host: 
     host.engine.hung_up = True
     assert host.run(f"import pulumi\nraise {error}\n") == language_pb2.RunResponse(bail=True)
     assert host.end() == ""
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        (grpc.StatusCode.UNKNOWN, "context canceled"),
+        (grpc.StatusCode.UNKNOWN, "failed to run policy: context canceled"),
+        (grpc.StatusCode.UNKNOWN, "resource monitor shut down"),
+        (grpc.StatusCode.UNAVAILABLE, "resource monitor shut down while waiting on step's done channel"),
+    ],
+    ids=["cancelled", "cancelled in a policy", "shut down", "unavailable"],
+)
+def test_a_program_whose_update_the_engine_has_ended_says_nothing_more(
+    host: Host, refusal: tuple[grpc.StatusCode, str]
+) -> None:
+    host.engine.refusal = refusal
+    response = host.run("import pulumi\npulumi.ComponentResource('lws:index:Thing', 'thing')\n")
+    assert response == language_pb2.RunResponse(bail=True)
+    assert host.engine.errors == []
+    assert host.end() == ""
+
+
+def test_any_other_refusal_of_the_engine_is_shown(host: Host) -> None:
+    host.engine.refusal = (grpc.StatusCode.UNKNOWN, "the type token is malformed")
+    host.run("import pulumi\npulumi.ComponentResource('lws:index:Thing', 'thing')\n")
+    (shown,) = host.engine.errors
+    assert shown.endswith("Exception: the type token is malformed\n")
 
 
 def test_a_folder_without_a_program_is_named(host: Host) -> None:

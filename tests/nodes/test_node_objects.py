@@ -45,7 +45,7 @@ POOLS: dict[str, Raw] = {
         "nodesPerIsland": 2,
         "zone": "us-east-2a",
         "capacity": {"kind": "reservation"},
-        "rootVolume": {"sizeGib": 500, "throughput": 1000, "kmsKey": "alias/nodes"},
+        "rootVolume": {"sizeGib": 500, "throughput": 750, "kmsKey": "alias/nodes"},
         "disruption": {"expireAfterHours": 240},
     },
     "g6e": {

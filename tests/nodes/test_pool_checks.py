@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from pulumi_lws.nodes.checks import clashes, pool_problems
+from pulumi_lws.cluster.eks import system_pool
+from pulumi_lws.nodes.capacity_checks import reservation_problems
+from pulumi_lws.nodes.checks import AUTO_NAMES, clashes, pool_problems
 from pulumi_lws.nodes.cluster import Mode
 from pulumi_lws.nodes.settings import GpuPool
 from pulumi_lws.planning.problems import Problem, Severity
@@ -19,7 +21,8 @@ BLOCK: Raw = {"kind": "capacity-block", "id": "cr-0123456789abcdef0"}
 
 
 def problems(raw: Raw, mode: Mode = "karpenter", **known: Any) -> list[Problem]:
-    return pool_problems("p5", GpuPool.model_validate(raw), mode, **{"zones": ZONES, "image": IMAGE} | known)
+    given = {"region": "us-east-2", "zones": ZONES, "image": IMAGE}
+    return pool_problems("p5", GpuPool.model_validate(raw), mode, **given | known)
 
 
 @pytest.mark.parametrize("mode", ["auto", "karpenter", "lab"])
@@ -220,9 +223,9 @@ WRONG: dict[str, tuple[Raw, Mode, str]] = {
         ISLANDS | {"tags": {"karpenter.sh/nodepool": "p5"}},
         "karpenter",
         (
-            "tags.karpenter.sh/nodepool: found a tag that is set for you; allowed: tags that do not start with"
-            " eks:eks-cluster-name, karpenter.sh/, karpenter.k8s.aws/, eks.amazonaws.com/, kubernetes.io/cluster."
-            " Remove it."
+            "tags.karpenter.sh/nodepool: found a tag that is not yours to set; allowed: tags that do not start with"
+            " aws:, eks:eks-cluster-name, kubernetes.io/cluster, karpenter.sh/, karpenter.k8s.aws/, eks.amazonaws.com/."
+            " Use a name of your own."
         ),
     ),
     "Auto field on a Karpenter class": (
@@ -247,6 +250,22 @@ WRONG: dict[str, tuple[Raw, Mode, str]] = {
         (
             "nodeClass.instanceStorePolicy: found 'RAID0'; allowed: fields that the pool does not set itself."
             " Remove it, and use the pool's own settings."
+        ),
+    ),
+    "more operations than a volume of that size has": (
+        PLAIN | {"rootVolume": {"sizeGib": 20, "iops": 12_000}},
+        "karpenter",
+        (
+            "rootVolume.iops: found 12000, on 20 GiB; allowed: 10000 or less: gp3 gives 500 for each GiB."
+            " Lower it, or raise sizeGib."
+        ),
+    ),
+    "volume with a key of another region": (
+        PLAIN | {"rootVolume": {"kmsKey": "arn:aws:kms:us-west-2:123456789012:key/1"}},
+        "auto",
+        (
+            "rootVolume.kmsKey: found 'arn:aws:kms:us-west-2:123456789012:key/1'; allowed: a key of us-east-2."
+            " Name a key of that region."
         ),
     ),
     "value that Auto Mode does not have": (
@@ -335,3 +354,20 @@ def test_node_pools_of_two_pools_never_share_a_name() -> None:
             " Rename one of the two pools."
         )
     ]
+
+
+def test_pools_that_share_a_reservation_share_its_instances() -> None:
+    reserved = ISLANDS | {"capacity": {"kind": "reservation", "id": "cr-0abc", "instances": 8}}
+    pools = {"one": GpuPool.model_validate(reserved), "two": GpuPool.model_validate(reserved | {"islands": 1})}
+    assert list(reservation_problems(pools)) == []
+    pools["three"] = pools["two"].model_copy(update={"islands": 2})
+    assert [str(problem) for problem in reservation_problems(pools)] == [
+        (
+            "one.capacity.instances: found 8, for the 12 nodes of one, two, three; allowed: 12 or more: nodes beyond it"
+            " never come, and groups wait for them. Enlarge the reservation, or lower islands or nodes."
+        )
+    ]
+
+
+def test_the_names_that_our_own_nodes_have_on_auto_mode_are_no_pools() -> None:
+    assert system_pool.NAME in AUTO_NAMES

@@ -71,8 +71,8 @@ def test_an_autoscaler_is_judged_at_its_most_and_only_where_all_that_runs_has_it
 @pytest.mark.parametrize(
     ("pool", "fix"),
     [
-        (replace(ISLANDS, islands=6, nodes_per_island=1), "Raise pools.p5.nodesPerIsland to 2, or lower replicas."),
-        (replace(ISLANDS, islands=0, nodes_per_island=1), "Give pools.p5 islands of 2 nodes, or lower replicas."),
+        (replace(ISLANDS, islands=6, nodes_per_island=1), "Raise pools.p5.nodesPerIsland to 2, or name another pool."),
+        (replace(ISLANDS, islands=0, nodes_per_island=1), "Give pools.p5 islands of 2 nodes, or name another pool."),
     ],
 )
 def test_a_group_that_no_island_holds_is_told_what_islands_it_needs(pool: Pool, fix: str) -> None:

@@ -210,11 +210,18 @@ def test_more_memory_never_holds_less(model: ModelArchitecture, split: Paralleli
     assert halved.kv_tokens >= small.kv_tokens
 
 
-def problems(model: ModelArchitecture, *, may_pipeline: bool = True, **split: Any) -> list[str]:
+def problems(
+    model: ModelArchitecture, *, may_pipeline: bool = True, may_span_nodes: bool = True, **split: Any
+) -> list[str]:
     return [
         str(problem)
         for problem in memory_problems(
-            model, Parallelism(**split), gpu_memory_mib=81_080, utilization=0.9, may_pipeline=may_pipeline
+            model,
+            Parallelism(**split),
+            gpu_memory_mib=81_080,
+            utilization=0.9,
+            may_pipeline=may_pipeline,
+            may_span_nodes=may_span_nodes,
         )
     ]
 
@@ -228,7 +235,8 @@ def test_weights_that_do_not_fit_get_splits_that_do() -> None:
         (
             "parallelism: found TP8: 80.4 GiB of weights, 4.9 of reserve and 10.7 of KV cache for 163840 tokens on a"
             " GPU; allowed: at most 71.3 GiB, which is 90% of the GPU's 79.2: room for 0 tokens."
-            " Set parallelism.pipeline to 2, or parallelism.data to 2 with parallelism.expert."
+            " Set parallelism.pipeline to 2 (islands of 2 nodes), or parallelism.data to 2 with parallelism.expert"
+            " (islands of 2 nodes)."
         )
     ]
 
@@ -246,8 +254,16 @@ def test_a_cache_that_does_not_fit_gets_a_shorter_context_too() -> None:
 def test_a_role_that_hands_caches_over_gets_no_stages() -> None:
     [problem] = problems(GLM_5, may_pipeline=False, data=16, expert=True)
     assert problem.endswith(
-        "Set parallelism.tensor to 8 and data to 2, or parallelism.tensor to 2, or parallelism.data to 64."
+        "Set parallelism.tensor to 8 and data to 2, or parallelism.tensor to 2 (islands of 4 nodes), or"
+        " parallelism.data to 64 (islands of 8 nodes)."
     )
+
+
+def test_a_copy_that_must_not_span_nodes_gets_splits_of_one() -> None:
+    [whole] = problems(DEEPSEEK, may_span_nodes=False, tensor=8)
+    assert whole.endswith("Choose a pool of GPUs with more memory, or a smaller model.")
+    [part] = problems(LLAMA_405B, may_span_nodes=False, tensor=4, pipeline=2)
+    assert "islands" not in part
 
 
 def test_a_model_for_which_no_split_fits_needs_other_gpus() -> None:
@@ -256,7 +272,16 @@ def test_a_model_for_which_no_split_fits_needs_other_gpus() -> None:
 
 
 def test_a_context_beyond_the_model_is_refused() -> None:
-    assert [str(problem) for problem in context_problems(LLAMA_405B, 200_000)] == [
-        "maxModelLen: found 200000; allowed: at most 131072: so many tokens knows the model. Set it to 131072 or less."
+    assert [str(problem) for problem in context_problems(LLAMA_405B, 200_000, "extend it")] == [
+        (
+            "maxModelLen: found 200000; allowed: at most 131072, the longest context of the model by its config.json."
+            " Set it to 131072 or less, or extend it."
+        )
     ]
-    assert context_problems(LLAMA_405B, 131_072) == context_problems(LLAMA_405B, None) == []
+    assert context_problems(LLAMA_405B, 131_072, "") == context_problems(LLAMA_405B, None, "") == []
+
+
+def test_a_context_that_was_extended_has_room_if_the_cache_has() -> None:
+    model = MODELS["Qwen/Qwen3-235B-A22B-FP8"]
+    extended = memory(model, tensor=4, max_model_len=131_072)
+    assert (extended.context, extended.largest_context, extended.fits) == (131_072, 131_072, True)

@@ -76,8 +76,8 @@ def test_a_memory_bar_shares_the_gpu_by_size_and_shows_what_lies_beyond_the_limi
 
 def test_what_is_not_known_of_a_model_is_said(plan: Plan) -> None:
     unknown = replace(plan, roles=tuple(replace(role, memory=None, times=None) for role in plan.roles))
-    assert "GPU memory  not known" in text.plain(unknown)
-    assert "not known" in texts(svg.render(unknown))
+    assert "GPU memory  not checked" in text.plain(unknown)
+    assert "not checked" in texts(svg.render(unknown))
     assert json_format.value_of(unknown)["deployments"][0]["memory_per_gpu_gib"] is None
 
 

@@ -1,6 +1,8 @@
 from dataclasses import replace
 from datetime import date
 
+import pytest
+
 from pulumi_lws.planning.packing import Demand, place
 from pulumi_lws.planning.parallelism import GroupShape
 from pulumi_lws.planning.plan import Pool, Risk
@@ -11,6 +13,7 @@ ISLANDS = Pool("p5", "p5.48xlarge", "H100", 8, 32, 192, 6, 3, 2)
 PLAIN = Pool("small", "p5.48xlarge", "H100", 8, 32, 192, 2)
 GROUPS = Demand("glm-5", "serve", "deployments.glm-5", "p5", 2, 2, GroupShape(2, 8, 8), 1)
 SMALL = Demand("tiny", "serve", "deployments.tiny", "small", 2, 2, GroupShape(1, 2, 8), 1)
+ONE = replace(SMALL, replicas=1, max_replicas=1)
 
 
 def found(pool: Pool, *demands: Demand) -> tuple[Risk, ...]:
@@ -46,12 +49,30 @@ def test_pods_of_different_sizes_on_one_plain_pool_may_leave_no_whole_node() -> 
     assert risk.what.startswith("pods of 2 and 8 GPUs share nodes")
 
 
-def test_an_only_copy_is_down_during_drains_and_without_room_for_a_second_during_updates() -> None:
-    (drain,) = found(PLAIN, replace(SMALL, replicas=1))
-    (both,) = found(PLAIN, replace(SMALL, replicas=1, surge=0))
-    assert (drain.subject, both.subject) == ("deployments.tiny",) * 2
-    assert "update" not in drain.what
-    assert both.what.endswith("and so is each update.")
+@pytest.mark.parametrize(
+    ("demand", "pool", "what", "remedy"),
+    [
+        (ONE, PLAIN, "one copy: {drain}.", "Declare a second copy."),
+        (replace(ONE, surge=0), PLAIN, "one copy: {drain}, and so is each update.", "Declare a second copy."),
+        (
+            replace(ONE, surge=0),
+            replace(PLAIN, gpus_per_node=2, nodes=1),
+            "one copy, and no room for a second: {drain}, and so is each update.",
+            "Make room for one more copy.",
+        ),
+        (
+            replace(ONE, surge=0, max_replicas=4),
+            PLAIN,
+            "one copy while the load is low: {drain}.",
+            "Set autoscaling.minReplicas to 2.",
+        ),
+    ],
+)
+def test_an_only_copy_is_down_during_drains_and_is_told_what_would_make_a_second(
+    demand: Demand, pool: Pool, what: str, remedy: str
+) -> None:
+    drain = "a drain of its node is an outage as long as a start"
+    assert found(pool, demand) == (Risk("deployments.tiny", what.format(drain=drain), remedy),)
 
 
 def test_a_pool_that_nothing_uses_has_no_risk() -> None:

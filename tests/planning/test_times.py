@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulumi_lws.planning.problems import Severity
-from pulumi_lws.planning.times import Start, Way, budget_problems, minutes, start_times
+from pulumi_lws.planning.times import Start, Step, Way, budget_problems, in_whole_minutes, minutes, start_times
 
 GLM_5 = Start(weights_gb=756, way="download")
 WAYS: list[Way] = ["download", "local-disk", "s3-stream", "shared-volume", "shared-volume-stream"]
@@ -42,6 +42,14 @@ def test_every_step_says_what_it_rests_on() -> None:
     assert all(step.assumption for way in WAYS for step in start_times(replace(GLM_5, way=way)).first)
 
 
+@given(st.lists(st.floats(0, 200), min_size=1, max_size=6))
+def test_whole_minutes_add_up_and_none_is_off_by_a_minute(parts: list[float]) -> None:
+    steps = tuple(Step("step", part, "") for part in parts)
+    whole = in_whole_minutes(steps)
+    assert sum(whole) == minutes(steps)
+    assert all(abs(shown - part) < 1 or shown == part + 1 for shown, part in zip(whole, parts, strict=True))
+
+
 def test_measured_loads_are_met() -> None:
     # Kimi K2 of 554 GiB from Lustre: 4,575 s file by file from one stripe, 318 s streamed and striped.
     kimi = Start(weights_gb=554 * 1.0737, way="shared-volume")
@@ -63,7 +71,7 @@ def test_a_budget_problem_says_the_parts_and_two_ways_out() -> None:
     assert (problem.path, problem.found, problem.allowed, problem.fix, problem.severity) == (
         "deployments.glm-5.startBudgetMinutes",
         "60",
-        "at least 124, as a first start is estimated in minutes: node boot 10, image pull 6, weights 97, warm-up 10",
+        "at least 124, as a first start is estimated in minutes: node boot 10, image pull 7, weights 97, warm-up 10",
         "Raise it to 125, or read the weights faster: stream them (source.stream: true, and striped files).",
         Severity.ERROR,
     )

@@ -59,8 +59,8 @@ def test_deployments_that_share_a_pool_need_an_island_for_each_group(local_platf
     local_platform["deployments"]["other"] = local_platform["deployments"]["glm-5"]
     assert messages(local_platform) == [
         (
-            "deployments.other.replicas: found 1; allowed: at most 0: pool p5 has no further island of 2 nodes."
-            " Raise pools.p5.islands to 2, or lower replicas."
+            "deployments.other.replicas: found 1; allowed: a pool with room: p5 has no island of 2 nodes left for it."
+            " Raise pools.p5.islands to 2, or name another pool."
         )
     ]
 
@@ -80,8 +80,8 @@ def test_a_deployment_is_not_called_like_what_another_one_makes(local_platform: 
     local_platform["deployments"]["glm-5-api"] = local_platform["deployments"]["glm-5"]
     assert messages(local_platform) == [
         (
-            "deployments.glm-5-api: found glm-5-api; allowed: a name other than glm-5-api: glm-5 makes objects of that"
-            " name. Rename glm-5-api or glm-5."
+            "deployments.glm-5-api: found a Service glm-5-api; allowed: objects of its own: glm-5 has Service"
+            " glm-5-api, too. Rename glm-5-api or glm-5."
         )
     ]
 
@@ -154,7 +154,7 @@ def test_a_missing_kubeconfig_stops_the_program(local_platform: Raw, tmp_path: P
         "Platform platform has 2 problems:\n"
         f"  - cluster.kubeconfig: found no context in {tmp_path}/missing (No such file or directory);"
         " allowed: a kubeconfig file that can be read. Set KUBECONFIG, or cluster.kubeconfig in the stack file.\n"
-        "  - deployments.glm-5.replicas: found 2; allowed: at most 1: p5 has 1 islands and each holds one group."
+        "  - deployments.glm-5.replicas: found 2; allowed: at most 1: p5 has 1 island, each for one group."
         " Lower replicas, or raise pools.p5.islands."
     )
 
@@ -172,13 +172,32 @@ def test_a_stack_file_with_three_mistakes_stops_the_program_with_three_problems(
     )
 
 
-def test_an_unknown_kind_is_answered_with_those_there_are(local_platform: Raw) -> None:
-    local_platform["deployments"]["glm-5"]["kind"] = "multinode"
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (None, "found nothing; allowed: {}. Choose one of them for kind."),
+        ("vllm", "found vllm; allowed: {}. Choose one of them for kind."),
+        ("multinode", "found multinode; allowed: {}. Write multi-node-vllm instead."),
+    ],
+)
+def test_an_unknown_kind_is_answered_with_those_there_are(local_platform: Raw, kind: str | None, message: str) -> None:
+    local_platform["deployments"]["glm-5"]["kind"] = kind
+    if kind is None:
+        del local_platform["deployments"]["glm-5"]["kind"]
+    kinds = "multi-node-vllm, single-node-vllm, disaggregated-vllm"
+    assert messages(local_platform) == [f"deployments.glm-5.kind: {message.format(kinds)}"]
+
+
+def test_a_misspelt_kind_hides_no_other_mistake_of_its_entry(local_platform: Raw) -> None:
+    local_platform["deployments"]["glm-5"] |= {"kind": "multi-node", "replicas": "two", "source": {"kind": "s-3"}}
     assert messages(local_platform) == [
         (
-            "deployments.glm-5.kind: found multinode; allowed: multi-node-vllm, single-node-vllm, disaggregated-vllm."
-            " Choose one of them for kind."
-        )
+            "deployments.glm-5.kind: found multi-node; allowed: multi-node-vllm, single-node-vllm, disaggregated-vllm."
+            " Write multi-node-vllm instead."
+        ),
+        "deployments.glm-5.replicas: found 'two'; allowed: a whole number. Change replicas.",
+        ("deployments.glm-5.source.kind: found s-3; allowed: hugging-face, s3, volume, node. Write s3 instead."),
+        "deployments.glm-5.source.uri: found nothing; allowed: Address of the folder, s3://bucket/folder. Add uri.",
     ]
 
 

@@ -1,10 +1,13 @@
 """The rules as policies, without an engine: what CrossGuard hands over, and what it is told."""
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, NoReturn
 
+import pulumi
 import pytest
 from pulumi_policy import (
     EnforcementLevel,
+    Policy,
     PolicyCustomTimeouts,
     PolicyProviderResource,
     PolicyResource,
@@ -17,8 +20,10 @@ from pulumi_policy import (
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
 
 from pulumi_lws.planning.problems import Severity
-from pulumi_lws.policies.pack import UNSEEN_POLICY, plain, policies
+from pulumi_lws.policies.pack import UNSEEN_POLICY, _Pack, _policy, plain, policies, run
 from pulumi_lws.rules.catalogue import RULES
+from pulumi_lws.rules.levels import Preset
+from pulumi_lws.rules.scope import SCOPE_POLICY, Scope
 from pulumi_lws.rules.values import UNKNOWN
 
 LWS = "kubernetes:leaderworkerset.x-k8s.io/v1:LeaderWorkerSet"
@@ -26,14 +31,14 @@ PACK = {policy.name: policy for policy in policies()}
 
 
 def reported(
-    name: str,
+    name: str | Policy,
     properties: dict[str, Any],
     *,
     type_token: str = LWS,
     provider: str = "cluster",
     config: dict[str, Any] | None = None,
 ) -> list[str]:
-    policy = PACK[name]
+    policy = PACK[name] if isinstance(name, str) else name
     assert isinstance(policy, ResourceValidationPolicy)
     args = ResourceValidationArgs(
         type_token,
@@ -56,8 +61,37 @@ def reported(
 
 def test_errors_are_mandatory_policies_and_warnings_and_what_cannot_be_seen_advisory_ones() -> None:
     levels = {Severity.ERROR: EnforcementLevel.MANDATORY, Severity.WARNING: EnforcementLevel.ADVISORY}
-    expected = {rule.name: levels[rule.severity] for rule in RULES} | {UNSEEN_POLICY: EnforcementLevel.ADVISORY}
+    others = dict.fromkeys((SCOPE_POLICY, "exemptions", UNSEEN_POLICY), EnforcementLevel.ADVISORY)
+    expected = {rule.name: levels[rule.severity] for rule in RULES} | others
     assert {name: policy.enforcement_level for name, policy in PACK.items()} == expected
+
+
+def test_presets_go_from_nothing_that_blocks_to_everything() -> None:
+    def blocking(preset: Preset) -> set[str]:
+        return {each.name for each in policies(preset) if each.enforcement_level is EnforcementLevel.MANDATORY}
+
+    assert blocking(Preset.ADVISORY) == set()
+    assert blocking(Preset.STANDARD) == {rule.name for rule in RULES if rule.severity is Severity.ERROR}
+    assert blocking(Preset.STRICT) == {rule.name for rule in RULES} | {"exemptions"}
+
+
+def test_a_preset_that_there_is_not_is_a_sentence() -> None:
+    with pytest.raises(SystemExit, match=r"^There is no preset 'lenient'. Write one of advisory, standard, strict in"):
+        run("lenient")
+
+
+def test_a_rule_that_fails_is_said_and_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_subject: object, _context: object) -> NoReturn:
+        raise TypeError("no")
+
+    warnings: list[str] = []
+    monkeypatch.setattr(pulumi.log, "warn", warnings.append)
+    policy = _policy(replace(RULES[1], check=fail), Preset.STANDARD, _Pack(Scope()))
+    assert reported(policy, {}) == []
+    [warning] = warnings
+    assert warning.startswith(
+        "leader-ready on urn: found an object that the rule cannot judge (TypeError: no); allowed:"
+    )
 
 
 def test_proxies_become_plain_data_with_unknowns_marked() -> None:
@@ -134,12 +168,3 @@ def test_a_rule_that_looks_around_blocks_nothing_that_it_cannot_see() -> None:
 def a_resource(type_token: str, properties: dict[str, Any], urn: str) -> PolicyResource:
     options = PolicyResourceOptions(False, [], None, [], PolicyCustomTimeouts(0, 0, 0), [], "")
     return PolicyResource(type_token, unknown_checking_proxy(properties), urn, urn, options, None, None, [], {})
-
-
-RESOURCE_POLICIES = [name for name, policy in PACK.items() if isinstance(policy, ResourceValidationPolicy)]
-
-
-@pytest.mark.parametrize("name", RESOURCE_POLICIES)
-@pytest.mark.parametrize("properties", [{}, {"spec": None}, {"spec": [1]}, {"metadata": "x", "spec": {"a": [None]}}])
-def test_a_strange_shape_never_stops_the_pack(name: str, properties: dict[str, Any]) -> None:
-    reported(name, properties)

@@ -51,7 +51,7 @@ def test_paired_groups_are_a_leader_worker_set_for_each_role() -> None:
     }
     assert rendered.disaggregated_set is None
     assert list(rendered.before) == [*NETWORKS, "router-network"]
-    assert list(rendered.beside) == [*BUDGETS, *ROUTER, "router-api"]
+    assert list(rendered.beside) == [*BUDGETS, *ROUTER, "api"]
     assert rendered.url == "http://gpt-oss-api.models.svc:8000/v1"
 
 
@@ -111,8 +111,9 @@ def test_a_router_of_ones_own_finds_each_role_by_a_service() -> None:
     port = {"name": "http", "port": 8000, "targetPort": 8000}
     assert rendered.beside["decode-api"]["spec"] == {
         "selector": {
-            "leaderworkerset.sigs.k8s.io/name": "gpt-oss-decode",
-            "leaderworkerset.sigs.k8s.io/worker-index": "0",
+            "pulumi-lws/deployment": "gpt-oss",
+            "pulumi-lws/serves": "true",
+            "pulumi-lws/role": "decode",
         },
         "ports": [port],
     }
@@ -122,7 +123,7 @@ def test_a_router_of_ones_own_finds_each_role_by_a_service() -> None:
 def test_clients_reach_the_router_and_only_the_router_reaches_the_pods() -> None:
     before = objects().before
     prefill, decode = ({"leaderworkerset.sigs.k8s.io/name": f"gpt-oss-{name}"} for name in ("prefill", "decode"))
-    router, monitoring = {"app.kubernetes.io/name": "gpt-oss-router"}, {"kubernetes.io/metadata.name": "monitoring"}
+    router, monitoring = {"pulumi-lws/router": "gpt-oss-router"}, {"kubernetes.io/metadata.name": "monitoring"}
     assert {name: callers(policy) for name, policy in before.items()} == {
         "prefill-network": {"*": [prefill, decode], "8000": [router, monitoring, router]},
         "decode-network": {"*": [decode, prefill], "8000": [router], "8000,8200": [monitoring, router]},

@@ -218,10 +218,8 @@ def test_19_requests_go_to_the_pods_that_serve_and_to_no_others() -> None:
     for settings in every_stack().values():
         pods = pods_of(settings)
         for selector in selectors_of(settings):
-            leaders_only = selector.pop(labels.LWS_WORKER_INDEX, None) == "0"
-            selected = [pod for pod in pods if selector.items() <= known(pod).items()]
-            assert leaders_only or all(pod.serves for pod in selected)
-            assert not leaders_only or not any(pod.serves and pod.position == "worker" for pod in selected)
+            selected = [pod for pod in pods if selector.items() <= pod.labels.items()]
+            assert all(pod.serves for pod in selected)
             chosen += len(selected)
     assert chosen > len(every_stack())
 
@@ -230,12 +228,6 @@ def selectors_of(settings: dict[str, Any]) -> list[dict[str, str]]:
     kinds = {"Service", "InferencePool"}
     found = [manifest["spec"]["selector"] for manifest in manifests_of(settings) if manifest["kind"] in kinds]
     return [dict(selector.get("matchLabels", selector)) for selector in found]
-
-
-def known(pod: Pod) -> dict[str, str]:
-    """The labels of a pod, with those that controllers add."""
-    by_set = {labels.DS_NAME: pod.role.deployment_name, labels.DS_ROLE: pod.role.name}
-    return {**pod.labels, labels.LWS_NAME: pod.role.workload, **by_set}
 
 
 def test_20_ranks_on_other_nodes_are_started_by_vllm_itself_or_by_ray_and_never_by_both() -> None:

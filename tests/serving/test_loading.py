@@ -9,7 +9,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from pulumi_lws.checking.schemas import POD_SPEC, schemas_for
 from pulumi_lws.facts.instances import INSTANCE_TYPES
-from pulumi_lws.planning.problems import Problem, Severity, problems_of
+from pulumi_lws.planning.problems import Problem, Severity
+from pulumi_lws.planning.validation import problems_of
 from pulumi_lws.serving.sources.checks import loading_problems
 from pulumi_lws.serving.sources.compiling import Storage, cache_identity, compile_cache
 from pulumi_lws.serving.sources.loading import EngineKind, Loading, loading

@@ -82,7 +82,7 @@ PROBLEMS: dict[str, tuple[dict[str, Any], list[str]]] = {
         [
             (
                 "pool: found p5, a plain pool; allowed: a pool with islands."
-                " Set pools.p5.islands to 2 and nodesPerIsland to 2."
+                " Set pools.p5.islands to 2 and nodesPerIsland to 2, and remove its nodes."
             )
         ],
     ),
@@ -90,7 +90,7 @@ PROBLEMS: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"pools": pools(nodesPerIsland=1)},
         [
             (
-                "pool: found p5, with 1 nodes per island; allowed: islands of 2 nodes: one group has 2."
+                "pool: found p5, with 1 node per island; allowed: islands of 2 nodes: one group has 2."
                 " Set pools.p5.nodesPerIsland to 2."
             )
         ],
@@ -108,7 +108,7 @@ PROBLEMS: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"replicas": 4},
         [
             (
-                "replicas: found 4; allowed: at most 3: p5 has 3 islands and each holds one group."
+                "replicas: found 4; allowed: at most 3: p5 has 3 islands, each for one group."
                 " Lower replicas, or raise pools.p5.islands."
             )
         ],
@@ -147,10 +147,11 @@ PROBLEMS: dict[str, tuple[dict[str, Any], list[str]]] = {
     "a sidecar that is called like the engine and takes nobody knows what": (
         {"sidecars": [{"name": "engine", "image": "envoy:1.0"}]},
         [
-            "sidecars[0].name: found engine; allowed: a name other than engine. Rename it.",
+            "sidecars[0].name: found engine; allowed: a name other than engine, wait-for-leader. Rename it.",
             (
-                "sidecars[0].resources: found nothing; allowed: equal requests and limits of cpu and memory: they are"
-                " taken from the engine's share of the node. Set them."
+                "sidecars[0].resources: found no limit of cpu, no limit of memory; allowed: limits of cpu and memory,"
+                " and no other requests: they are taken from the engine's share of the node. Set limits, and leave"
+                " requests out."
             ),
         ],
     ),
@@ -251,11 +252,12 @@ def test_what_the_user_adds_is_merged_and_never_lost() -> None:
 
 def test_the_users_labels_never_take_the_place_of_those_that_selectors_need() -> None:
     template = rendered(labels={labels.DEPLOYMENT: "other", "team": "search"})["spec"]["leaderWorkerTemplate"]
-    for part in ("leaderTemplate", "workerTemplate"):
+    for part, serves in (("leaderTemplate", {labels.SERVES: "true"}), ("workerTemplate", {})):
         assert template[part]["metadata"]["labels"] == {
             labels.DEPLOYMENT: "glm-5",
             labels.ROLE: "serve",
             "team": "search",
+            **serves,
         }
 
 
@@ -334,7 +336,7 @@ def test_an_autoscaler_owns_the_replicas() -> None:
 def test_the_service_selects_leaders_and_is_never_called_like_the_groups() -> None:
     service = objects().beside["api"]
     assert service["metadata"]["name"] == "glm-5-api"
-    assert service["spec"]["selector"] == {labels.LWS_NAME: "glm-5", labels.LWS_WORKER_INDEX: "0"}
+    assert service["spec"]["selector"] == {labels.DEPLOYMENT: "glm-5", labels.SERVES: "true"}
 
 
 def test_an_instance_without_efa_is_asked_for_none() -> None:

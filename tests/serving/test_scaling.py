@@ -15,7 +15,8 @@ from pydantic import ValidationError
 from pulumi_lws.checking.schemas import schemas_for
 from pulumi_lws.nodes.settings import GpuPool
 from pulumi_lws.planning.parallelism import GroupShape
-from pulumi_lws.planning.problems import Problem, problems_of
+from pulumi_lws.planning.problems import Problem
+from pulumi_lws.planning.validation import problems_of
 from pulumi_lws.rules.catalogue import RULES
 from pulumi_lws.rules.judging import registered
 from pulumi_lws.rules.rule import Target
@@ -287,7 +288,8 @@ def test_whole_groups_fit_the_pool() -> None:
             "Lower maxReplicas to 4, or enlarge the pool.",
         )
     ]
-    assert [problem.fix for problem in problems(Autoscaling(max_replicas=1), capacity=0)] == ["Enlarge the pool."]
+    full = problems(Autoscaling(max_replicas=1), capacity=0)
+    assert [problem.fix for problem in full] == ["Enlarge the pool, or name another."]
 
 
 @pytest.mark.parametrize(("replicas", "nearest"), [(0, 2), (9, 4)])

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from pulumi_lws.component import DeclarationError
-from pulumi_lws.planning.problems import Problem, problems_of
+from pulumi_lws.planning.problems import Problem
+from pulumi_lws.planning.validation import problems_of
 from pulumi_lws.rules.judging import judge
 from pulumi_lws.testing.monitor import record
 from pulumi_lws.workloads.component import DisaggregatedSet, LeaderWorkerSet

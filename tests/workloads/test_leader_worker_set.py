@@ -6,7 +6,8 @@ import pytest
 from pydantic import ValidationError
 
 from pulumi_lws.component import DeclarationError
-from pulumi_lws.planning.problems import Problem, problems_of
+from pulumi_lws.planning.problems import Problem
+from pulumi_lws.planning.validation import problems_of
 from pulumi_lws.testing.monitor import record
 from pulumi_lws.workloads.component import LeaderWorkerSet
 from pulumi_lws.workloads.manifests import leader_worker_set

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from pulumi_lws.checking.judging import check
-from pulumi_lws.planning.problems import problems_of
+from pulumi_lws.planning.validation import problems_of
 from pulumi_lws.rules.rule import Target
 from pulumi_lws.workloads import pods
 from pulumi_lws.workloads.manifests import leader_worker_set

@@ -1,5 +1,6 @@
 """Holding objects that were read to the schemas of the API server and to the rules."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,34 +13,49 @@ from pulumi_lws.checking.report import SCHEMA_RULE, CheckedObject, LeftOut, Read
 from pulumi_lws.checking.schemas import nearest, schemas_for
 from pulumi_lws.planning.problems import Problem, Severity
 from pulumi_lws.rules.catalogue import RULES
-from pulumi_lws.rules.judging import registered
+from pulumi_lws.rules.exemptions import exemption_names, today
+from pulumi_lws.rules.judging import could_not_judge, registered
 from pulumi_lws.rules.rule import RegisteredObject, Rule, Target
+from pulumi_lws.rules.scope import Exempted, Scope
 
-RULES_OF_FILES: tuple[Rule, ...] = tuple(rule for rule in RULES if not rule.of_programs)
+RULES_OF_FILES: tuple[Rule, ...] = (
+    *(rule for rule in RULES if not rule.of_programs),
+    exemption_names([rule.name for rule in RULES]),
+)
 """The rules that an object in a file can be held to."""
 
 _LONGEST_TEXT = 500
 _ORDER = list(Severity)
+_ALL_OBJECTS = Scope()
 
 
-def check(paths: Sequence[str], target: Target, rules: Sequence[Rule] = RULES_OF_FILES) -> Report:
+def check(
+    paths: Sequence[str], target: Target, rules: Sequence[Rule] = RULES_OF_FILES, scope: Scope = _ALL_OBJECTS
+) -> Report:
     """Read files, folders and standard input (``-``), and judge every object in them.
 
     Args:
         paths: What to read.
         target: The cluster that the objects are meant for.
         rules: What to hold them to, beside their schemas.
+        scope: What the rules leave out; its target does not count here.
     """
     read = list(read_objects(paths))
     objects = [item for item in read if isinstance(item, ReadObject)]
     errors = [replace(item, message=_short(item.message)) for item in read if isinstance(item, Unreadable)]
     subjects = [registered(item.manifest) for item in objects]
-    judged = [_judge(item, subject, subjects, target, rules) for item, subject in zip(objects, subjects, strict=True)]
+    judged: list[CheckedObject] = []
+    exempted: list[Exempted] = []
+    for item, subject in zip(objects, subjects, strict=True):
+        found = _judge_rules(subject, subjects, target, rules) if scope.covers(subject) else []
+        kept, exempt = scope.heed(found, subject, today())
+        judged.append(_judge(item, subject, target, kept))
+        exempted += exempt
     left_out = [item for item in read if isinstance(item, LeftOut)]
-    return Report(tuple(judged), tuple(errors), tuple(rules), tuple(_notes(target, left_out)))
+    return Report(tuple(judged), tuple(errors), tuple(rules), tuple(_notes(target, left_out, exempted)))
 
 
-def _notes(target: Target, left_out: Sequence[LeftOut]) -> Iterator[str]:
+def _notes(target: Target, left_out: Sequence[LeftOut], exempted: Sequence[Exempted]) -> Iterator[str]:
     version = nearest(target.kubernetes)
     if version != target.kubernetes:
         wanted, known = (".".join(map(str, numbers)) for numbers in (target.kubernetes, version))
@@ -47,15 +63,11 @@ def _notes(target: Target, left_out: Sequence[LeftOut]) -> Iterator[str]:
     if left_out:
         files = ", ".join(dict.fromkeys(item.file for item in left_out))
         yield f"left out, having neither apiVersion nor kind: {files}"
+    for (rule, reason), count in Counter((each.problem.rule, each.reason) for each in exempted).items():
+        yield f"exempt from {rule}: {count} problem{'s' if count > 1 else ''} ({_short(reason)})"
 
 
-def _judge(
-    read: ReadObject,
-    subject: RegisteredObject,
-    others: Sequence[RegisteredObject],
-    target: Target,
-    rules: Sequence[Rule],
-) -> CheckedObject:
+def _judge(read: ReadObject, subject: RegisteredObject, target: Target, by_rules: Sequence[Problem]) -> CheckedObject:
     schema, found = _judge_schema(read, subject, target)
     problems = [
         *(
@@ -64,7 +76,7 @@ def _judge(
                 for problem in reversed(list(found))
             }.values()
         ),
-        *(problem for rule in rules for problem in _judge_rule(rule, subject, others, target)),
+        *by_rules,
     ]
     problems.sort(key=lambda problem: (_ORDER.index(problem.severity), problem.path, problem.rule))
     # Two objects around it may be wrong with it in the same words.
@@ -106,24 +118,16 @@ def _by_schema(read: ReadObject, problem: Problem, *, refused: bool) -> Problem:
     return replace(problem, fix=f'Quote it: "{written}".') if written else problem
 
 
-def _judge_rule(
-    rule: Rule, subject: RegisteredObject, others: Sequence[RegisteredObject], target: Target
+def _judge_rules(
+    subject: RegisteredObject, others: Sequence[RegisteredObject], target: Target, rules: Sequence[Rule]
 ) -> list[Problem]:
-    try:
-        return rule.problems(subject, target, others=others)
-    except Exception as error:  # noqa: BLE001 - a mistake in one rule must not hide what the others find
-        return [_failed(rule, error)]
-
-
-def _failed(rule: Rule, error: Exception) -> Problem:
-    return Problem(
-        path="",
-        found=f"an object that the rule cannot judge ({type(error).__name__}: {error})",
-        allowed="an object of any shape",
-        fix="Report it to the authors of pulumi-lws, with the object.",
-        severity=Severity.WARNING,
-        rule=rule.name,
-    )
+    problems: list[Problem] = []
+    for rule in rules:
+        try:
+            problems += rule.problems(subject, target, others=others)
+        except Exception as error:  # noqa: BLE001 - a mistake in one rule must not hide what the others find
+            problems.append(could_not_judge(rule, error))
+    return problems
 
 
 def _shortened(problem: Problem) -> Problem:

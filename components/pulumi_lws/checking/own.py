@@ -8,7 +8,8 @@ from pydantic import BaseModel, ValidationError
 from pulumi_lws.checking.schemas import CLAIM, METADATA, POD_SPEC, schemas_for
 from pulumi_lws.declarations import UpstreamDeclaration
 from pulumi_lws.facts.lws_releases import KUBERNETES_OF_LWS
-from pulumi_lws.planning.problems import Problem, problems_of
+from pulumi_lws.planning.problems import Problem
+from pulumi_lws.planning.validation import problems_of
 from pulumi_lws.rules.groups import groups_of, items
 from pulumi_lws.rules.roles import roles_of
 from pulumi_lws.rules.rule import DISAGGREGATED_SET, LEADER_WORKER_SET, RegisteredObject, Target

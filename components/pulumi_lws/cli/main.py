@@ -6,12 +6,18 @@ import typer
 
 from pulumi_lws.cli.check import check
 from pulumi_lws.cli.plan import plan
+from pulumi_lws.cli.policies import policies
+from pulumi_lws.cli.report import report
+from pulumi_lws.cli.schema import schema
 
 app = typer.Typer(
     name="lws", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
 )
 app.command()(plan)
 app.command()(check)
+app.command()(report)
+app.command()(schema)
+app.command()(policies)
 
 
 def _show_version(wanted: bool) -> None:

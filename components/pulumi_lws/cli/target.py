@@ -6,15 +6,20 @@ import typer
 from pydantic import TypeAdapter, ValidationError
 
 from pulumi_lws.declarations import VersionText, major_and_minor
-from pulumi_lws.facts.versions import PINS
 from pulumi_lws.rules.rule import Target, Version
 
 GANGS = ("kueue", "volcano", "kai")
 """Schedulers of whole groups that rules know."""
 
 
-def target_of(lws_version: str | None, kubernetes_version: str | None, gangs: Sequence[str]) -> Target:
+def target_of(lws_version: str | None, kubernetes_version: str | None, gangs: Sequence[str], default: Target) -> Target:
     """Return the cluster that options name; each list of schedulers may hold several, with commas between.
+
+    Args:
+        lws_version: Version of LWS.
+        kubernetes_version: Version of the cluster.
+        gangs: Schedulers of whole groups.
+        default: What counts where an option is not given.
 
     Raises:
         typer.BadParameter: An option is no version, or no scheduler that we know.
@@ -23,9 +28,9 @@ def target_of(lws_version: str | None, kubernetes_version: str | None, gangs: Se
     if unknown := sorted(names - set(GANGS)):
         raise typer.BadParameter(f"{', '.join(unknown)}: choose from {', '.join(GANGS)}", param_hint="--with")
     return Target(
-        lws=_version("--lws-version", lws_version or PINS["lws"].version),
-        kubernetes=_version("--kubernetes-version", kubernetes_version or PINS["kubernetes"].version),
-        gangs=frozenset(names),
+        lws=_version("--lws-version", lws_version) if lws_version else default.lws,
+        kubernetes=_version("--kubernetes-version", kubernetes_version) if kubernetes_version else default.kubernetes,
+        gangs=frozenset(names) or default.gangs,
     )
 
 

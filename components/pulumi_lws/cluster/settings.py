@@ -10,7 +10,7 @@ from pulumi_lws.declarations import Declaration
 class ExistingCluster(Declaration):
     """A cluster that somebody else provisioned, reached by a kubeconfig of this machine."""
 
-    kind: Literal["existing"]
+    kind: Literal["existing"] = "existing"
     """``existing``."""
     name: str = Field(min_length=1)
     """Stable name of the cluster, or its ARN. It identifies the provider: a change replaces every object, while a new

@@ -1,9 +1,12 @@
 """What of a model its sizes follow from."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
 
 from pulumi_lws.declarations import Count, Declaration, LargeCount, PositiveCount
+from pulumi_lws.planning.problems import invalid
 
 WeightType = Literal["float32", "bfloat16", "float16", "float8", "int8", "nvfp4", "int4", "mxfp4"]
 """Number type of stored weights."""
@@ -24,11 +27,11 @@ BYTES_OF: Mapping[WeightType, float] = {
 class ModelArchitecture(Declaration):
     """A model's shapes and sizes: what its memory on a GPU and the possible splits follow from."""
 
-    parameters: LargeCount
+    parameters: Annotated[LargeCount, Field(ge=1)]
     """Parameters."""
     active_parameters: LargeCount | None = None
     """Parameters that one token passes. Default: all."""
-    weight_bytes: LargeCount
+    weight_bytes: Annotated[LargeCount, Field(ge=1)]
     """Size of the checkpoint in bytes. Layers that predict further tokens (MTP) count, though engines load them for
     speculative decoding only: sizes err to the safe side."""
     native_dtype: WeightType = "bfloat16"
@@ -79,6 +82,23 @@ class ModelArchitecture(Declaration):
     """Layers of the checkpoint that predict further tokens (MTP). Default 0."""
     source: str = ""
     """Where the numbers come from. Default empty."""
+
+    @model_validator(mode="after")
+    def _is_possible(self) -> "ModelArchitecture":
+        """Refuse parts that are more than their whole: sizes below zero would follow from them."""
+        wholes = {
+            "activeParameters": (self.active_parameters or 0, self.parameters, "parameters"),
+            "denseLayers": (self.dense_layers, self.layers, "layers"),
+            "recurrentLayers": (self.recurrent_layers, self.layers, "layers"),
+            "slidingWindowLayers": (self.sliding_window_layers, self.layers - self.recurrent_layers, "other layers"),
+            "expertsPerToken": (self.experts_per_token, self.experts, "experts"),
+            "kvHeads": (0 if self.has_latent_attention else self.kv_heads, self.attention_heads, "attentionHeads"),
+        }
+        for field, (part, whole, name) in wholes.items():
+            if part > whole:
+                allowed = f"at most {max(whole, 0)}, the number of {name}"
+                raise invalid(allowed, "Copy it from the model's config.json.", field=field, found=str(part))
+        return self
 
     @property
     def is_mixture_of_experts(self) -> bool:

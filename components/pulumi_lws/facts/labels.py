@@ -3,6 +3,8 @@
 from typing import Final
 
 # Ours.
+OWN_PREFIX: Final = "pulumi-lws/"
+"""Prefix of what selectors of ours follow."""
 POOL: Final = "pulumi-lws/pool"
 """Pool that a node belongs to."""
 ISLAND: Final = "pulumi-lws/island"
@@ -13,11 +15,16 @@ ROLE: Final = "pulumi-lws/role"
 """Role of a pod in its deployment: serve, prefill or decode."""
 SERVES: Final = "pulumi-lws/serves"
 """``"true"`` on pods that answer requests: what a router chooses from."""
+ROUTER: Final = "pulumi-lws/router"
+"""Name of a router, on its pods."""
 REVISION: Final = "pulumi-lws/revision"
 """Hash of what prefill and decode must have alike; pods of different revisions never share a request."""
+EXEMPT_PREFIX: Final = OWN_PREFIX + "exempt."
+"""Prefix of annotations that exempt their object from a rule: the rule's name follows."""
 
 # llm-d router (docs/disaggregation.md of llm-d-router 0.10).
-LLM_D_ROLE: Final = "llm-d.ai/role"
+LLM_D_PREFIX: Final = "llm-d.ai/"
+LLM_D_ROLE: Final = LLM_D_PREFIX + "role"
 """What a pod does for a request: prefill or decode."""
 
 # LeaderWorkerSet (api/leaderworkerset/v1 of LWS 0.10).

@@ -9,3 +9,12 @@ KUBERNETES_OF_LWS: dict[tuple[int, int], tuple[int, int]] = {
 }
 """Version of Kubernetes whose pod spec a release has in its CRDs (``k8s.io/api`` in its go.mod). A field that is newer
 is refused in a pod template, whatever the cluster knows."""
+
+UPGRADE_NOTES: dict[tuple[int, int], str] = {
+    (0, 8): (
+        "Upgrading the chart to 0.8 deletes the CRD, and every LeaderWorkerSet with it"
+        " (https://github.com/kubernetes-sigs/lws/issues/880); 0.8.0 also rolls every LeaderWorkerSet"
+        " (https://github.com/kubernetes-sigs/lws/issues/797)."
+    ),
+}
+"""What an upgrade to a release, or past it, does to what runs."""

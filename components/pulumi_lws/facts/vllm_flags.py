@@ -1,9 +1,9 @@
 """Flags of ``vllm serve`` by version, so that a command line is judged before a GPU node boots for it.
 
 The table is ``vllm_flags.json``: the versions that were read, and of each flag the first of them that has it, the last
-one where a newer has it no more, and what follows it. Source: the argument definitions in the released wheels
-(``vllm/engine/arg_utils.py`` and ``vllm/entrypoints``), and the parser of the newest; ``make test-vllm`` compares the
-table with that parser.
+one where a newer has it no more, what that has instead, and what follows it. Source: the argument definitions in the
+released wheels (``vllm/engine/arg_utils.py`` and ``vllm/entrypoints``), and the parser of the newest, with which ``make
+test-vllm`` compares the table.
 """
 
 import difflib
@@ -33,12 +33,14 @@ class Flag:
         first: First version read that has it; the oldest one read stands for older ones too.
         last: Last version read that has it; None where the newest does.
         takes: What follows it.
+        instead: What newer versions have instead of it; None where it is gone, or not gone.
     """
 
     name: str
     first: Version
     last: Version | None = None
     takes: Takes = "one"
+    instead: str | None = None
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,7 @@ def flag_table() -> FlagTable:
             version_of(entry["first"]),
             version_of(entry["last"]) if "last" in entry else None,
             entry.get("takes", "one"),
+            entry.get("instead"),
         )
         for name, entry in data["flags"].items()
     }

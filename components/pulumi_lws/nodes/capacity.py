@@ -3,9 +3,10 @@
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
-from pulumi_lws.declarations import Count, Declaration
+from pulumi_lws.declarations import Count, Declaration, PositiveCount
+from pulumi_lws.planning.problems import invalid
 
 
 def _as_text(value: Any) -> Any:
@@ -13,12 +14,22 @@ def _as_text(value: Any) -> Any:
     return value.isoformat().replace("+00:00", "Z") if isinstance(value, datetime) else value
 
 
+def _moment(text: str) -> str:
+    try:
+        is_one = datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        is_one = False
+    if not is_one:
+        raise invalid("a time such as 2026-12-31T11:30:00Z", "Write day and time, and Z or an offset.")
+    return text
+
+
 Moment = Annotated[
-    str, BeforeValidator(_as_text), Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$")
+    str, BeforeValidator(_as_text), AfterValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})
 ]
 """A point in time, such as ``2026-12-31T11:30:00Z``."""
 
-ReservationId = Annotated[str, Field(pattern=r"^cr-[0-9a-z]+$")]
+ReservationId = Annotated[str, Field(pattern=r"^cr-[0-9a-z]+$", examples=["cr-0123456789abcdef0"])]
 """Id of a capacity reservation; a capacity block is one, too."""
 
 
@@ -35,18 +46,20 @@ class OnDemand(Declaration):
 class Spot(Declaration):
     """Spot nodes only, for a plain pool whose replicas may go at any time."""
 
-    kind: Literal["spot"]
+    kind: Literal["spot"] = "spot"
     """``spot``."""
 
 
 class Reservation(Declaration):
     """An On-Demand Capacity Reservation."""
 
-    kind: Literal["reservation"]
+    kind: Literal["reservation"] = "reservation"
     """``reservation``."""
     id: ReservationId | None = None
     """Reservation that exists. Default none: one is made with the pool, for an island pool one in the placement group
     of each island. It is paid for from then on, used or not."""
+    instances: PositiveCount | None = None
+    """Instances of a reservation that exists; the pools that name it are held to them. Default: not known."""
     ends: Moment | None = None
     """When a reservation that is made with the pool ends. Default: when the pool is destroyed."""
 
@@ -54,11 +67,13 @@ class Reservation(Declaration):
 class CapacityBlock(Declaration):
     """A Capacity Block for ML that you bought. It is never bought here: that cannot be undone."""
 
-    kind: Literal["capacity-block"]
+    kind: Literal["capacity-block"] = "capacity-block"
     """``capacity-block``."""
     id: ReservationId
-    """Its id. One block for each pool: of several blocks of one type and zone only one would be used
+    """Id of the block. One block for each pool: of several blocks of one type and zone only one would be used
     (https://github.com/aws/karpenter-provider-aws/issues/8514)."""
+    instances: PositiveCount | None = None
+    """Its instances; the pools that name it are held to them. Default: not known."""
     ends: Moment | None = None
     """When it ends. Karpenter drains its nodes 40 minutes before; alerts say so earlier. Default: not known."""
 

@@ -1,6 +1,7 @@
 """What is wrong with one pool: what AWS or Karpenter would refuse, or what would never run."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 
 from pulumi_lws.facts import labels
 from pulumi_lws.nodes import capacity_checks, class_checks
@@ -13,6 +14,9 @@ from pulumi_lws.planning.problems import Problem, Severity
 LONGEST_NAME = 63
 """The name of a NodePool becomes the value of a label."""
 
+AUTO_NAMES = ("default", "general-purpose", "system")
+"""NodePools and NodeClasses that Auto Mode, or our cluster, has for nodes without GPU."""
+
 _RESERVED_DOMAINS = ("kubernetes.io", "k8s.io", "karpenter.sh", "karpenter.k8s.aws", "eks.amazonaws.com")
 _FREE_DOMAINS = ("node.kubernetes.io", "node-restriction.kubernetes.io", "kops.k8s.io")
 """Below a reserved domain, and yet not reserved; what Karpenter itself sets there is not ours to set."""
@@ -23,9 +27,11 @@ def pool_problems(
     pool: GpuPool,
     mode: Mode,
     *,
+    region: str = "",
     zones: Sequence[str] = (),
     image: str = "",
     start_budget_minutes: int = 0,
+    today: date | None = None,
 ) -> list[Problem]:
     """Return what is wrong with a pool, with paths below the pool's own.
 
@@ -33,19 +39,21 @@ def pool_problems(
         name: Name of the pool.
         pool: The pool.
         mode: Who makes the nodes. The lab takes what needs AWS as it is.
+        region: Region of the cluster; empty where it is not known.
         zones: Zones of the cluster's subnets; empty where they are not known.
         image: Alias of the image that the cluster gives to pools without their own.
         start_budget_minutes: Longest start budget of the deployments on the pool; 0 where it is not known.
+        today: The day by which capacity has ended; None to leave that out.
     """
     return [
-        *_names(name, pool),
+        *_names(name, pool, mode),
         *_size(pool),
-        *_zone(pool, mode, zones),
-        *capacity_checks.problems(pool),
+        *_zone(pool, mode, region, zones),
+        *capacity_checks.problems(pool, today),
         *_efa(pool, mode),
         *_labels(pool),
         *_disruption(pool, mode, start_budget_minutes),
-        *class_checks.problems(pool, mode, image),
+        *class_checks.problems(pool, mode, region, image),
     ]
 
 
@@ -65,7 +73,10 @@ def clashes(pools: Mapping[str, GpuPool]) -> list[Problem]:
     ]
 
 
-def _names(name: str, pool: GpuPool) -> Iterator[Problem]:
+def _names(name: str, pool: GpuPool, mode: Mode) -> Iterator[Problem]:
+    if mode == "auto" and not pool.islands and name in AUTO_NAMES:
+        allowed = f"a name other than {', '.join(AUTO_NAMES)}: Auto Mode has NodePools and NodeClasses of these"
+        yield Problem("", f"a pool called {name}", allowed, "Rename it.")
     longest = max((group.name for group in node_groups(name, pool)), key=len)
     if len(longest) > LONGEST_NAME:
         yield Problem(
@@ -77,7 +88,14 @@ def _names(name: str, pool: GpuPool) -> Iterator[Problem]:
 
 
 def _size(pool: GpuPool) -> Iterator[Problem]:
-    if pool.most_nodes == 0:
+    if pool.nodes_per_island > 1 and not pool.islands:
+        yield Problem(
+            "nodesPerIsland",
+            f"{pool.nodes_per_island}, without islands",
+            "nothing in a plain pool",
+            "Set islands for groups over several nodes, or remove nodesPerIsland.",
+        )
+    elif pool.most_nodes == 0:
         yield Problem(
             "nodes",
             "a pool of 0 nodes",
@@ -86,10 +104,10 @@ def _size(pool: GpuPool) -> Iterator[Problem]:
         )
 
 
-def _zone(pool: GpuPool, mode: Mode, zones: Sequence[str]) -> Iterator[Problem]:
+def _zone(pool: GpuPool, mode: Mode, region: str, zones: Sequence[str]) -> Iterator[Problem]:
     if mode == "lab":
         return
-    allowed = ", ".join(zones) or "a zone of the cluster's subnets, such as us-east-2a"
+    allowed = ", ".join(zones) or f"a zone of the cluster's subnets, such as {region or 'us-east-2'}a"
     reason = None
     if pool.capacity.kind in {"reservation", "capacity-block"}:
         reason = f"a {pool.capacity.kind} lies in one zone"
@@ -98,7 +116,7 @@ def _zone(pool: GpuPool, mode: Mode, zones: Sequence[str]) -> Iterator[Problem]:
     elif pool.efa_mode != "none" and pool.islands and pool.nodes_per_island > 1:
         reason = "EFA does not leave a zone"
     if pool.zone is not None:
-        if zones and pool.zone not in zones:
+        if (zones and pool.zone not in zones) or not pool.zone.startswith(region):
             yield Problem("zone", repr(pool.zone), allowed, "Name a zone in which the cluster has subnets.")
     elif reason and len(zones) != 1:
         yield Problem("zone", "nothing", allowed, f"Add zone: {reason}.")

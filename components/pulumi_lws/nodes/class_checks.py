@@ -7,6 +7,7 @@ from pulumi_lws.nodes.cluster import Mode, NodeCluster
 from pulumi_lws.nodes.groups import node_groups
 from pulumi_lws.nodes.node_classes import own_spec
 from pulumi_lws.nodes.settings import GpuPool
+from pulumi_lws.nodes.tags import tag_problems
 from pulumi_lws.planning.problems import Problem, Severity, shown
 
 KARPENTER_FIELDS = frozenset(
@@ -42,15 +43,18 @@ _FIELDS: Mapping[Mode, tuple[str, frozenset[str]]] = {
 }
 _OTHER: Mapping[Mode, Mode] = {"karpenter": "auto", "auto": "karpenter"}
 
-_RESTRICTED_TAGS = ("eks:eks-cluster-name", "karpenter.sh/", "karpenter.k8s.aws/", "eks.amazonaws.com/")
-_CLUSTER_TAG = "kubernetes.io/cluster"
+_IOPS_PER_GIB, _IOPS_PER_THROUGHPUT = 500, 4
+"""What gp3 gives at most for its size, and asks for at least for each MiB per second.
+https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html"""
+_GIVEN_IOPS = 3_000
 
 
-def problems(pool: GpuPool, mode: Mode, image: str) -> Iterator[Problem]:
-    """Return what is wrong with image, hugepages, metadata, tags and further fields of a pool."""
+def problems(pool: GpuPool, mode: Mode, region: str, image: str) -> Iterator[Problem]:
+    """Return what is wrong with image, volume, hugepages, metadata, tags and further fields of a pool."""
     if mode == "lab":
         return
     yield from _image(pool, mode, image)
+    yield from _root_volume(pool, region)
     yield from _hugepages(pool, mode)
     if mode == "auto" and pool.metadata_hop_limit != 1:
         yield Problem(
@@ -59,15 +63,19 @@ def problems(pool: GpuPool, mode: Mode, image: str) -> Iterator[Problem]:
             "1: Auto Mode sets the metadata options itself",
             "Remove it, and give pods a role by EKS Pod Identity.",
         )
-    for key in pool.tags:
-        if key.startswith((*_RESTRICTED_TAGS, _CLUSTER_TAG)):
-            yield Problem(
-                f"tags.{key}",
-                "a tag that is set for you",
-                f"tags that do not start with {', '.join((*_RESTRICTED_TAGS, _CLUSTER_TAG))}",
-                "Remove it.",
-            )
+    yield from tag_problems(pool.tags)
     yield from _node_class(pool, mode)
+
+
+def moving_image(image: str | None) -> Iterator[Problem]:
+    """Say what is wrong with an alias that follows the newest image, with the path ``image``."""
+    if image is not None and image.endswith("@latest"):
+        yield Problem(
+            "image",
+            repr(image),
+            "a release, such as al2023@v20260901",
+            "Pin a release: with latest, every new image makes all nodes drift.",
+        )
 
 
 def _image(pool: GpuPool, mode: Mode, image: str) -> Iterator[Problem]:
@@ -83,13 +91,29 @@ def _image(pool: GpuPool, mode: Mode, image: str) -> Iterator[Problem]:
         yield Problem(
             "image", "nothing", "an alias such as al2023@v20260901", "Add image here, or one for the cluster."
         )
-    elif pool.image and pool.image.endswith("@latest"):
+    else:
+        yield from moving_image(pool.image)
+
+
+def _root_volume(pool: GpuPool, region: str) -> Iterator[Problem]:
+    volume = pool.root_volume
+    iops = volume.iops or _GIVEN_IOPS
+    if iops > volume.size_gib * _IOPS_PER_GIB:
         yield Problem(
-            "image",
-            repr(pool.image),
-            "a release, such as al2023@v20260901",
-            "Pin a release: with latest, every new image makes all nodes drift.",
+            "rootVolume.iops",
+            f"{iops}, on {volume.size_gib} GiB",
+            f"{volume.size_gib * _IOPS_PER_GIB} or less: gp3 gives {_IOPS_PER_GIB} for each GiB",
+            "Lower it, or raise sizeGib.",
         )
+    if volume.throughput is not None and volume.throughput * _IOPS_PER_THROUGHPUT > iops:
+        yield Problem(
+            "rootVolume.throughput",
+            f"{volume.throughput}, with {iops} operations per second",
+            f"{iops // _IOPS_PER_THROUGHPUT} or less: gp3 wants {_IOPS_PER_THROUGHPUT} operations for each MiB",
+            f"Set iops to {volume.throughput * _IOPS_PER_THROUGHPUT}, or lower it.",
+        )
+    if volume.kms_key and region and volume.kms_key.startswith("arn:") and f":kms:{region}:" not in volume.kms_key:
+        yield Problem("rootVolume.kmsKey", repr(volume.kms_key), f"a key of {region}", "Name a key of that region.")
 
 
 def _hugepages(pool: GpuPool, mode: Mode) -> Iterator[Problem]:
@@ -113,7 +137,8 @@ def _hugepages(pool: GpuPool, mode: Mode) -> Iterator[Problem]:
 
 def _node_class(pool: GpuPool, mode: Mode) -> Iterator[Problem]:
     stand_in = NodeCluster("any", mode, "any", image="al2023@any")
-    own = own_spec("any", pool, node_groups("any", pool)[0], stand_in)
+    # Tags are judged by themselves.
+    own = own_spec("any", pool.model_copy(update={"tags": {}}), node_groups("any", pool)[0], stand_in)
     kind, known = _FIELDS[mode]
     other_kind, other = _FIELDS[_OTHER[mode]]
     for field, value in pool.node_class.items():

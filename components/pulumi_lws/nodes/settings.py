@@ -1,13 +1,15 @@
 """Pools of GPU nodes: what a stack file may say of them."""
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from pulumi_lws.declarations import Count, Declaration, DnsLabel, LabelKey, PositiveCount, Whole
 from pulumi_lws.facts.instances import INSTANCE_TYPES, InstanceType
 from pulumi_lws.nodes.capacity import Capacity, CapacityBlock, OnDemand, Reservation
+from pulumi_lws.planning.counting import counted
 from pulumi_lws.planning.problems import invalid
 
 
@@ -17,17 +19,43 @@ def _known_instance_type(name: str) -> str:
     return name
 
 
-InstanceTypeName = Annotated[str, AfterValidator(_known_instance_type)]
+InstanceTypeName = Annotated[
+    str, AfterValidator(_known_instance_type), WithJsonSchema({"type": "string", "enum": list(INSTANCE_TYPES)})
+]
 """Name of an instance type of the catalogue."""
 
-Zone = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d(-[a-z]+-\d)?[a-z]$")]
+Zone = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d(-[a-z]+-\d)?[a-z]$", examples=["us-east-2a"])]
 """Name of an availability zone, such as ``us-east-2a``."""
 
-ImageAlias = Annotated[str, Field(pattern=r"^(al2023|bottlerocket)@.+$", max_length=30)]
+_IMAGE_ALIAS = r"^(al2023@(v\d{8}|latest)|bottlerocket@(v?\d+\.\d+\.\d+|latest))$"
+
+
+def _image_alias(text: str) -> str:
+    if not re.fullmatch(_IMAGE_ALIAS, text):
+        raise invalid("an alias such as al2023@v20260901 or bottlerocket@1.50.0", "Name one of the two and a release.")
+    return text
+
+
+ImageAlias = Annotated[
+    str,
+    AfterValidator(_image_alias),
+    WithJsonSchema({"type": "string", "pattern": _IMAGE_ALIAS, "examples": ["al2023@v20260901"]}),
+]
 """Karpenter's alias of a node image: ``al2023@v20260901`` or ``bottlerocket@1.50.0``."""
 
-LabelValue = Annotated[str, Field(pattern=r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$", max_length=63)]
+LabelValue = Annotated[
+    str, Field(pattern=r"^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$", max_length=63, examples=["inference"])
+]
 """Value of a Kubernetes label."""
+
+MOST_NODES = 10_000
+"""Nodes of one stack. More are a slip of the keyboard, or need several clusters."""
+
+NodeCount = Annotated[Count, Field(le=MOST_NODES)]
+"""A number of nodes, or of islands."""
+
+Hours = Annotated[PositiveCount, Field(le=87_600)]
+"""Hours, at most ten years."""
 
 EfaMode = Literal["dynamic", "explicit", "none"]
 """How nodes get their EFA interfaces."""
@@ -55,13 +83,13 @@ class Disruption(Declaration):
     By choice only empty ones are, one at a time: drift and consolidation never move a loaded model, a rollout does.
     """
 
-    consolidate_after_minutes: PositiveCount | None = None
+    consolidate_after_minutes: Annotated[PositiveCount, Field(le=525_600)] | None = None
     """How long a node must be empty, in minutes; not less than the longest start budget on the pool, for a group's
     second node is empty while the leader starts. Default: that budget, at least 60."""
-    expire_after_hours: PositiveCount | None = None
+    expire_after_hours: Hours | None = None
     """Age in hours at which a node is drained, even with a model on it. Default: never; on Auto Mode, whose nodes live
     at most 21 days, as late as it allows."""
-    termination_grace_hours: PositiveCount = 24
+    termination_grace_hours: Hours = 24
     """How long a drained node waits for its pods, in hours; then they are killed. It only counts for nodes that expire.
     Default 24."""
 
@@ -85,11 +113,11 @@ class GpuPool(Declaration):
 
     instance_type: InstanceTypeName
     """EC2 instance type of every node."""
-    islands: Count = 0
+    islands: NodeCount = 0
     """Islands of the pool; each holds one group. Default 0: a plain pool."""
-    nodes_per_island: PositiveCount = 1
+    nodes_per_island: Annotated[NodeCount, Field(ge=1)] = 1
     """Nodes of one island: the nodes of one group. Default 1."""
-    nodes: Count = 0
+    nodes: NodeCount = 0
     """Most nodes of a plain pool, for pods that need one node or share one. An island pool counts its own.
     Default 0."""
     zone: Zone | None = None
@@ -179,9 +207,16 @@ class GpuPool(Declaration):
     def _either_islands_or_nodes(self) -> "GpuPool":
         if self.islands and self.nodes:
             raise invalid(
-                f"none: {self.islands} islands of {self.nodes_per_island} nodes say it already",
+                f"none: {counted(self.islands, 'island')} of {counted(self.nodes_per_island, 'node')} say it already",
                 "Remove it, or remove islands.",
                 field="nodes",
                 found=str(self.nodes),
+            )
+        if self.most_nodes > MOST_NODES:
+            raise invalid(
+                f"at most {MOST_NODES} nodes in one pool",
+                "Lower islands or nodesPerIsland, or make several pools.",
+                field="islands",
+                found=f"{self.islands} of {self.nodes_per_island} nodes",
             )
         return self

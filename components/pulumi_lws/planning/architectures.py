@@ -17,6 +17,15 @@ _LARGEST_CONFIG = 1 << 20
 
 _PATH = "architecture"
 
+_MOST_NAMES = 2
+"""Names that are proposed at most."""
+
+_LEAST_ALIKE = 0.8
+"""How much of a name must be the same for another one to be proposed, of 1."""
+
+_LEAST_START = 5
+"""Letters from which on the start of a name stands for the whole."""
+
 
 def architecture_of(declared: str | ModelArchitecture | None, model: str) -> ModelArchitecture | Problem | None:
     """Return the architecture of a model.
@@ -72,13 +81,27 @@ def _from_config(config: Mapping[str, Any], path: Path) -> ModelArchitecture | P
         return _problem(f"{path}, {error.found}", error.allowed, fix)
 
 
+def close_names(name: str) -> list[str]:
+    """Return names of the catalogue that a name may stand for: misspelt, of a copy of the model, or cut short."""
+    whole = {known.lower(): known for known in MODELS}
+    by_end = {known.lower().rpartition("/")[2]: known for known in MODELS}
+    lower = name.lower().rstrip("/")
+    end = lower.rpartition("/")[2]
+    if same := whole.get(lower) or by_end.get(end):
+        return [same]
+    close = [whole[each] for each in difflib.get_close_matches(lower, whole, n=_MOST_NAMES, cutoff=_LEAST_ALIKE)]
+    close += [by_end[each] for each in difflib.get_close_matches(end, by_end, n=_MOST_NAMES, cutoff=_LEAST_ALIKE)]
+    close += [known for short, known in by_end.items() if len(end) >= _LEAST_START and short.startswith(end)]
+    return list(dict.fromkeys(close))[:_MOST_NAMES]
+
+
 def _unknown(name: str) -> Problem:
-    close = difflib.get_close_matches(name, MODELS, n=2)
+    close = close_names(name)
     fix = f"Write {' or '.join(close)}, or" if close else "Name"
     return _problem(
         f"{name}, which is no model of the catalogue and no file",
-        "a name of the catalogue, the path of a Hugging Face config.json, or the fields themselves",
-        f"{fix} the path of the model's config.json, from the working directory.",
+        "a name of the catalogue (docs/models.md), the path of a Hugging Face config.json, or the fields themselves",
+        f"{fix} the path of the model's config.json, from the working directory (with Pulumi, the project's folder).",
     )
 
 

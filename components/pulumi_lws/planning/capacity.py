@@ -129,6 +129,10 @@ def _left_out(pools: Sequence[Pool], demands: Sequence[Demand], placement: Place
             room = demand.replicas - left
             allowed = f"at most {room}: pool {pool.name} has no further {_place(demand)}"
             fix = f"{_enlarge(pool, demands)}, or lower {field}."
+            if not room:
+                # None is no number of copies to go down to.
+                allowed = f"a pool with room: {pool.name} has no {_place(demand)} left for it"
+                fix = f"{_enlarge(pool, demands)}, or name another pool."
             problems.append(Problem(f"{demand.path}.{field}", str(demand.replicas), allowed, fix))
     return problems
 

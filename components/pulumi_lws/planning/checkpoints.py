@@ -11,8 +11,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from pulumi_lws.facts.architecture import BYTES_OF, ModelArchitecture
-from pulumi_lws.planning.problems import problems_of, shown
+from pulumi_lws.planning.contexts import longest_context
+from pulumi_lws.planning.problems import shown
 from pulumi_lws.planning.quantization import Quantization, UnreadableConfigError, quantization_of
+from pulumi_lws.planning.validation import problems_of
 
 _SHAPES = "a config.json with the shapes of a language model"
 
@@ -132,7 +134,7 @@ def _shape(numbers: _Numbers) -> dict[str, int]:
         "layers": layers,
         "hidden_size": hidden,
         "vocabulary_size": numbers.required("vocab_size"),
-        "max_positions": numbers.required("max_position_embeddings"),
+        "max_positions": longest_context(numbers.config, numbers.required("max_position_embeddings")),
         "attention_heads": heads,
         "kv_heads": numbers.optional("num_key_value_heads", default=heads),
         "head_size": numbers.required("qk_nope_head_dim") + rope

@@ -5,10 +5,11 @@ Sizes follow from shapes, not from measurements; what engines take beside weight
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from pulumi_lws.facts.architecture import ModelArchitecture
 from pulumi_lws.planning.divisions import divides
-from pulumi_lws.planning.parallelism import Parallelism
+from pulumi_lws.planning.parallelism import Parallelism, group_shape
 from pulumi_lws.planning.problems import Problem
 from pulumi_lws.planning.stages import BATCHED_TOKENS, PLAIN_BYTES, KvCacheType, Stage, stages
 
@@ -122,7 +123,7 @@ def memory_per_gpu(
         kv_tokens_per_rank=tokens,
         kv_tokens=tokens * parallelism.data,
         context=context,
-        largest_context=min(tokens, architecture.max_positions),
+        largest_context=min(tokens, max(context, architecture.max_positions)),
         max_concurrency=parallelism.data * kv / max(fullest.request_bytes(context), 1),
     )
 
@@ -134,12 +135,19 @@ def _reserve(architecture: ModelArchitecture, parallelism: Parallelism) -> float
     return RESERVE_GIB + widths * BATCHED_TOKENS * architecture.hidden_size * PLAIN_BYTES / GIB
 
 
-def context_problems(architecture: ModelArchitecture, max_model_len: int | None) -> list[Problem]:
-    """Return why the model has no such context. The path starts at the deployment."""
-    if max_model_len is None or max_model_len <= architecture.max_positions:
+def context_problems(architecture: ModelArchitecture, max_model_len: int | None, extension: str) -> list[Problem]:
+    """Return why the model has no such context. The path starts at the deployment.
+
+    Args:
+        architecture: The model.
+        max_model_len: Longest context in tokens. Default: the model's own.
+        extension: What would extend the model's own, as an imperative.
+    """
+    most = architecture.max_positions
+    if max_model_len is None or max_model_len <= most:
         return []
-    allowed = f"at most {architecture.max_positions}: so many tokens knows the model"
-    return [Problem("maxModelLen", str(max_model_len), allowed, f"Set it to {architecture.max_positions} or less.")]
+    allowed = f"at most {most}, the longest context of the model by its config.json"
+    return [Problem("maxModelLen", str(max_model_len), allowed, f"Set it to {most} or less, or {extension}.")]
 
 
 def memory_problems(
@@ -153,6 +161,7 @@ def memory_problems(
     expert_kernels_heap: bool = False,
     gpus_per_node: int = 8,
     may_pipeline: bool = True,
+    may_span_nodes: bool = True,
 ) -> list[Problem]:
     """Return why a copy does not fit its GPUs, with what would. The path starts at the role's settings.
 
@@ -166,7 +175,9 @@ def memory_problems(
         expert_kernels_heap: Whether DeepEP kernels reserve a heap for experts on other nodes.
         gpus_per_node: GPUs of a node, for splits that would fit.
         may_pipeline: Whether the role may have pipeline stages; roles that hand KV caches over may not.
+        may_span_nodes: Whether a copy may take more than one node.
     """
+    most_gpus = _MOST_RANKS * gpus_per_node if may_span_nodes else gpus_per_node
 
     def memory(split: Parallelism, cache: KvCacheType = kv_cache_dtype) -> GpuMemory:
         return memory_per_gpu(
@@ -188,9 +199,12 @@ def memory_problems(
     if kv_cache_dtype == "auto" and memory(parallelism, "fp8").fits:
         ways.append("kvCacheDtype to fp8")
     for series in _other_splits(architecture, parallelism, may_pipeline=may_pipeline):
-        ways += next(
-            ([way] for split, way in series if divides(architecture, split, gpus_per_node) and memory(split).fits), []
+        fitting = (
+            way + _over(split, parallelism, gpus_per_node)
+            for split, way in series
+            if split.gpus <= most_gpus and divides(architecture, split, gpus_per_node) and memory(split).fits
         )
+        ways += islice(fitting, 1)
     wanted = f"{now.weights:.1f} GiB of weights, {now.reserve:.1f} of reserve and {now.kv_needed:.1f} of KV cache"
     return [
         Problem(
@@ -201,6 +215,12 @@ def memory_problems(
             f"Set {', or '.join(ways)}." if ways else "Choose a pool of GPUs with more memory, or a smaller model.",
         )
     ]
+
+
+def _over(split: Parallelism, now: Parallelism, gpus_per_node: int) -> str:
+    """Say how many nodes another split takes, where they are not those of now."""
+    nodes, nodes_now = (group_shape(each, gpus_per_node).size for each in (split, now))
+    return "" if nodes == nodes_now else f" (islands of {nodes} nodes)" if nodes > 1 else " (1 node)"
 
 
 def _other_splits(

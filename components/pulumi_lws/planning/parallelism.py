@@ -1,18 +1,27 @@
 """How one copy of a model is split over GPUs, pods and nodes."""
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 from pulumi_lws.declarations import Declaration, PositiveCount
 
+Ranks = Annotated[PositiveCount, Field(le=1024)]
+"""Ranks of one kind: the widest published deployment has 320, of experts."""
+
 
 class Parallelism(Declaration):
-    """How one copy of the model is split over GPUs: tensor by pipeline by data ranks, one GPU each."""
+    """How one copy of the model is split over GPUs: tensor by pipeline by data ranks, one GPU each.
 
-    tensor: PositiveCount = 1
+    There are at most 1024 ranks of each kind.
+    """
+
+    tensor: Ranks = 1
     """GPUs that share every layer. Default 1. Keep it inside a node."""
-    pipeline: PositiveCount = 1
+    pipeline: Ranks = 1
     """Stages that the layers are dealt to; spans nodes. Default 1."""
-    data: PositiveCount = 1
+    data: Ranks = 1
     """Ranks that each take requests of their own and share the experts of a mixture of experts. Default 1. A dense
     model gains nothing from it: use replicas."""
     expert: bool = False

@@ -25,7 +25,9 @@ def risks(pools: Sequence[Pool], demands: Sequence[Demand], placement: Placement
     for pool in pools:
         if here := by_pool.get(pool.name):
             found += [*_half_island(pool, here, placement), *_lifetime(pool, today), *_mixed_sizes(pool, here)]
-    return (*found, *(risk for demand in demands for risk in _only_copy(demand)))
+    by_name = {pool.name: pool for pool in pools}
+    only = (risk for demand in demands for risk in _only_copy(demand, by_name.get(demand.pool_name), placement))
+    return (*found, *only)
 
 
 def _half_island(pool: Pool, demands: Sequence[Demand], placement: Placement) -> Iterator[Risk]:
@@ -39,7 +41,8 @@ def _half_island(pool: Pool, demands: Sequence[Demand], placement: Placement) ->
         f"pools.{pool.name}",
         "half an island: EC2 may deliver one node and not the next, or a node may die. The leader of the group then "
         "holds its GPUs and waits.",
-        f"{way_out} the island's nodes and delete the leader.",
+        # A cordon alone is not enough: docs/troubleshooting.md says why.
+        f"{way_out} the island's nodes, delete its NodePool, then the leader.",
     )
 
 
@@ -71,12 +74,17 @@ def _mixed_sizes(pool: Pool, demands: Sequence[Demand]) -> Iterator[Risk]:
         )
 
 
-def _only_copy(demand: Demand) -> Iterator[Risk]:
-    if demand.replicas != 1:
+def _only_copy(demand: Demand, pool: Pool | None, placement: Placement) -> Iterator[Risk]:
+    if demand.replicas != 1 or pool is None:
         return
     drain = "a drain of its node is an outage as long as a start"
-    if demand.surge:
+    if demand.max_replicas > 1:
+        found = f"one copy while the load is low: {drain}."
+        yield Risk(demand.path, found, "Set autoscaling.minReplicas to 2.")
+        return
+    if not demand.surge:
+        drain += ", and so is each update"
+    if pool.gpus - placement.taken_gpus(pool.name) >= demand.gpus_kept(pool):
         yield Risk(demand.path, f"one copy: {drain}.", "Declare a second copy.")
     else:
-        found = f"one copy, and no room for a second: {drain}, and so is each update."
-        yield Risk(demand.path, found, "Make room for one more copy.")
+        yield Risk(demand.path, f"one copy, and no room for a second: {drain}.", "Make room for one more copy.")

@@ -108,6 +108,14 @@ def minutes(steps: tuple[Step, ...]) -> int:
     return int(-(-sum(step.minutes for step in steps) // 1))
 
 
+def in_whole_minutes(steps: tuple[Step, ...]) -> tuple[int, ...]:
+    """Return how long each step takes, in whole minutes that add up to ``minutes``: those cut most are rounded up."""
+    cut = [int(step.minutes) for step in steps]
+    by_rest = sorted(range(len(steps)), key=lambda number: cut[number] - steps[number].minutes)
+    up = set(by_rest[: minutes(steps) - sum(cut)])
+    return tuple(whole + (number in up) for number, whole in enumerate(cut))
+
+
 def budget_problems(start: Start, path: str) -> list[Problem]:
     """Return whether the start budget is too small: a copy that does not serve in time is started over, for ever.
 
@@ -118,7 +126,7 @@ def budget_problems(start: Start, path: str) -> list[Problem]:
     if needed <= budget:
         return []
     reads = sum(step.minutes for step in steps if step.name in {"download", "weights"})
-    parts = ", ".join(f"{step.name} {step.minutes:.0f}" for step in steps)
+    parts = ", ".join(f"{step.name} {whole}" for step, whole in zip(steps, in_whole_minutes(steps), strict=True))
     return [
         Problem(
             f"{path}.startBudgetMinutes" if path else "startBudgetMinutes",

@@ -1,9 +1,10 @@
 """Whether cluster and pools of a platform can be made."""
 
-from collections.abc import Sequence
+from datetime import date
 
 from pulumi_lws.cluster.eks.checks import cluster_problems, existing_problems, pools_problems
 from pulumi_lws.cluster.eks.settings import AutoCompute, EksClusterArgs, ExistingEksCluster
+from pulumi_lws.nodes.capacity_checks import reservation_problems
 from pulumi_lws.nodes.checks import clashes, pool_problems
 from pulumi_lws.nodes.cluster import Mode
 from pulumi_lws.planning.problems import Problem, errors_of
@@ -11,8 +12,13 @@ from pulumi_lws.platform.settings import PlatformArgs
 from pulumi_lws.serving.settings import roles_settings
 
 
-def infrastructure_problems(platform: PlatformArgs) -> list[Problem]:
-    """Return what is wrong with the cluster and with the pools that are made on it; other clusters have theirs."""
+def infrastructure_problems(platform: PlatformArgs, today: date | None = None) -> list[Problem]:
+    """Return what is wrong with the cluster and with the pools that are made on it; other clusters have theirs.
+
+    Args:
+        platform: The platform.
+        today: The day by which capacity has ended; None to leave that out.
+    """
     cluster = platform.cluster
     mode = mode_of(platform)
     if mode is None or not isinstance(cluster, EksClusterArgs | ExistingEksCluster):
@@ -24,18 +30,21 @@ def infrastructure_problems(platform: PlatformArgs) -> list[Problem]:
             name,
             pool,
             mode,
-            zones=_zones(cluster),
+            region=cluster.region,
+            zones=zones_of(platform),
             image=_image(cluster),
             start_budget_minutes=start_budget_of(platform, name),
+            today=today,
         )
     ]
-    pools += [problem.below("pools") for problem in clashes(platform.pools)]
+    together = [*clashes(platform.pools), *reservation_problems(platform.pools)]
+    pools += [problem.below("pools") for problem in together]
     if isinstance(cluster, ExistingEksCluster):
         return [*(problem.below("cluster") for problem in existing_problems(cluster)), *pools]
     own = [problem.below("cluster") for problem in cluster_problems(cluster)]
     # What follows from a wrong network would say the same again.
-    together = [] if errors_of(own) else pools_problems(cluster, platform.pools)
-    return [*own, *pools, *together]
+    on_it = [] if errors_of(own) else pools_problems(cluster, platform.pools)
+    return [*own, *pools, *on_it]
 
 
 def mode_of(platform: PlatformArgs) -> Mode | None:
@@ -47,6 +56,17 @@ def mode_of(platform: PlatformArgs) -> Mode | None:
             return kind
         case _:
             return None
+
+
+def zones_of(platform: PlatformArgs) -> tuple[str, ...]:
+    """Return the zones in which the cluster has subnets; empty where they are not known."""
+    match platform.cluster:
+        case EksClusterArgs(network=network):
+            return network.zones
+        case ExistingEksCluster(private_subnets=subnets):
+            return tuple(subnets)
+        case _:
+            return ()
 
 
 def start_budget_of(platform: PlatformArgs, pool: str) -> int:
@@ -62,10 +82,6 @@ def start_budget_of(platform: PlatformArgs, pool: str) -> int:
         ),
         default=0,
     )
-
-
-def _zones(cluster: EksClusterArgs | ExistingEksCluster) -> Sequence[str]:
-    return cluster.network.zones if isinstance(cluster, EksClusterArgs) else tuple(cluster.private_subnets)
 
 
 def _image(cluster: EksClusterArgs | ExistingEksCluster) -> str:

@@ -2,27 +2,43 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import pulumi
 import pulumi_kubernetes
+from pulumi.runtime.config import is_config_secret
 
 from pulumi_lws.cluster.component import Connection
 from pulumi_lws.cluster.eks.component.cluster import EksCluster
 from pulumi_lws.cluster.eks.component.existing import ExistingEks
+from pulumi_lws.cluster.eks.component.model_access import model_reader
 from pulumi_lws.cluster.eks.settings import EksClusterArgs, ExistingEksCluster
 from pulumi_lws.cluster.kubeconfig import Kubeconfig
 from pulumi_lws.cluster.kubeconfig import read as read_kubeconfig
 from pulumi_lws.cluster.settings import ExistingCluster
-from pulumi_lws.component import Manifest, raise_problems
-from pulumi_lws.nodes.cluster import NodeCluster
+from pulumi_lws.component import DeclarationError, Manifest, raise_problems
 from pulumi_lws.nodes.component import GpuNodePool, GpuNodePoolArgs
 from pulumi_lws.planning.problems import Problem
 from pulumi_lws.platform.checks import check, deployments_of, read
 from pulumi_lws.platform.cluster_checks import start_budget_of
+from pulumi_lws.platform.secrets import SETTINGS_KEY, secret_somewhere
 from pulumi_lws.platform.settings import Cluster, PlatformArgs
+from pulumi_lws.platform.weights import DEFAULT_SERVICE_ACCOUNT, readers
 from pulumi_lws.serving.component import KINDS
+
+
+def stack_settings() -> Any:
+    """Return the platform that the selected stack's file declares, as it stands there.
+
+    Raises:
+        DeclarationError: Some value is a secret: Pulumi hands it over in plain, and so it would go on.
+    """
+    if is_config_secret(SETTINGS_KEY):
+        raise DeclarationError([secret_somewhere()], "The stack file")
+    bag, _, key = SETTINGS_KEY.partition(":")
+    return pulumi.Config(bag).require_object(key)
 
 
 class Platform(pulumi.ComponentResource):
@@ -45,7 +61,8 @@ class Platform(pulumi.ComponentResource):
     def __init__(
         self, name: str, args: PlatformArgs | Mapping[str, Any], opts: pulumi.ResourceOptions | None = None
     ) -> None:
-        platform, problems = (args, check(args)) if isinstance(args, PlatformArgs) else read(args)
+        today = datetime.now(UTC).date()
+        platform, problems = (args, check(args, today)) if isinstance(args, PlatformArgs) else read(args, today)
         access = _access(platform)
         if isinstance(access, Problem):
             problems = [access, *problems]
@@ -61,6 +78,7 @@ class Platform(pulumi.ComponentResource):
             pulumi.ResourceOptions(parent=self, provider=self.provider, depends_on=reached.ready),
         )
         self.pools = self._pools(name, platform, reached)
+        before = [namespace, *self._weights(name, platform, reached, namespace), *reached.ready, *self.pools.values()]
         self.urls = {
             key: KINDS[platform.deployments[key].kind](
                 f"{name}-{key}",
@@ -69,7 +87,7 @@ class Platform(pulumi.ComponentResource):
                     parent=self,
                     providers=[self.provider],
                     # Destroyed before their nodes and before what makes those.
-                    depends_on=[namespace, *reached.ready, *self.pools.values()],
+                    depends_on=before,
                 ),
             ).url
             for key, deployment in deployments_of(platform).items()
@@ -89,16 +107,38 @@ class Platform(pulumi.ComponentResource):
                 return _Reached(self._kubernetes_provider(name, cluster, access))
 
     def _pools(self, name: str, platform: PlatformArgs, reached: "_Reached") -> dict[str, GpuNodePool]:
-        if reached.nodes is None:
+        connection = reached.connection
+        if connection is None:
             return {}
         return {
             key: GpuNodePool(
                 f"{name}-pool-{key}",
-                GpuNodePoolArgs(key, pool, reached.nodes, start_budget_of(platform, key)),
-                pulumi.ResourceOptions(parent=self, providers=reached.providers, depends_on=reached.ready),
+                GpuNodePoolArgs(key, pool, connection.nodes, start_budget_of(platform, key)),
+                pulumi.ResourceOptions(parent=self, providers=connection.providers, depends_on=connection.ready),
             )
             for key, pool in platform.pools.items()
         }
+
+    def _weights(
+        self, name: str, platform: PlatformArgs, reached: "_Reached", namespace: pulumi.Resource
+    ) -> list[pulumi.Resource]:
+        """Let pods read their weights in S3, where the cluster is ours; return what they wait for."""
+        if not isinstance(platform.cluster, EksClusterArgs) or reached.connection is None:
+            return []
+        made: list[pulumi.Resource] = []
+        for account, folders in readers(platform).items():
+            if account != DEFAULT_SERVICE_ACCOUNT:
+                metadata = {"name": account, "namespace": platform.namespace}
+                manifest = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
+                own = pulumi.ResourceOptions(parent=self, provider=self.provider, depends_on=[namespace])
+                made.append(Manifest(f"{name}-{account}-account", manifest, own))
+            subject = (platform.namespace, account)
+            made.append(
+                model_reader(
+                    f"{name}-{account}-reads", platform.cluster, reached.connection, subject, folders, parent=self
+                )
+            )
+        return made
 
     def _kubernetes_provider(
         self, name: str, cluster: ExistingCluster, access: Kubeconfig
@@ -115,19 +155,24 @@ class Platform(pulumi.ComponentResource):
 
 @dataclass(frozen=True)
 class _Reached:
-    """A cluster that can be deployed to; its pools are made only where it says what nodes need."""
+    """A cluster that can be deployed to; its pools are made only where it is on AWS."""
 
     kubernetes: pulumi_kubernetes.Provider
-    providers: list[pulumi.ProviderResource] = field(default_factory=list)
-    nodes: NodeCluster | None = None
-    ready: tuple[pulumi.Resource, ...] = ()
-    kubeconfig: pulumi.Output[str] | None = None
+    connection: Connection | None = None
+
+    @property
+    def ready(self) -> tuple[pulumi.Resource, ...]:
+        """What everything on the cluster waits for."""
+        return self.connection.ready if self.connection else ()
+
+    @property
+    def kubeconfig(self) -> pulumi.Output[str] | None:
+        """How a cluster on AWS is reached."""
+        return self.connection.kubeconfig if self.connection else None
 
 
 def _on_aws(connection: Connection) -> _Reached:
-    return _Reached(
-        connection.kubernetes, connection.providers, connection.nodes, connection.ready, connection.kubeconfig
-    )
+    return _Reached(connection.kubernetes, connection)
 
 
 def _access(platform: PlatformArgs | None) -> Kubeconfig | Problem | None:

@@ -13,12 +13,10 @@ from pulumi_lws.checking.formats.wording import file_name
 from pulumi_lws.checking.reading import read_documents
 from pulumi_lws.checking.report import STANDARD_INPUT, Unreadable
 from pulumi_lws.planning.plan import Plan
-from pulumi_lws.planning.problems import Problem, path_of
+from pulumi_lws.planning.problems import path_of
 from pulumi_lws.platform.checks import read
 from pulumi_lws.platform.plan import plan_of
-
-SETTINGS_KEY = "pulumi-lws:platform"
-"""Where a stack file has the settings of the platform, under ``config``."""
+from pulumi_lws.platform.secrets import SETTINGS_KEY, secret_at
 
 _PLACED = ("name", "namespace", "pools")
 """What the file of one deployment says beside the deployment itself."""
@@ -55,19 +53,16 @@ class Declared:
 
     def plan(self, today: date) -> Plan:
         """Return the plan of it."""
-        platform, problems = read(self.settings)
+        platform, problems = read(self.settings, today)
         plan = plan_of(platform, problems, self.stack, today)
-        return replace(plan, problems=tuple(self._own_words(problem) for problem in plan.problems))
+        problems = [replace(problem, path=self._own_path(problem.path)) for problem in plan.problems]
+        # What is said of the stand-in of a secret says nothing of the secret.
+        others = [problem for problem in problems if problem.path not in self.secrets]
+        return replace(plan, problems=(*map(secret_at, sorted(self.secrets)), *others))
 
-    def _own_words(self, problem: Problem) -> Problem:
-        """Say a problem as the file has it."""
-        path = "name" if f"{problem.path}." == self.prefix else problem.path.removeprefix(self.prefix)
-        if path in self.secrets:
-            fix = "Write it in plain: only names of secrets and references may be secret."
-            # What is said of a variable holds whatever its value is.
-            fix = problem.fix if ".environment." in f".{path}" else fix
-            return replace(problem, path=path, found="a secret, unknown without its passphrase", fix=fix)
-        return replace(problem, path=path)
+    def _own_path(self, path: str) -> str:
+        """Say a path as the file has it."""
+        return "name" if f"{path}." == self.prefix else path.removeprefix(self.prefix)
 
 
 def read_file(file: str) -> Declared:
@@ -81,19 +76,29 @@ def read_file(file: str) -> Declared:
         return _stack(file, value["config"])
     if "pools" in value or str(value.get("kind", "")).endswith("-vllm"):
         return _deployment(value)
-    hint = "; lws check judges Kubernetes objects" if "apiVersion" in value else ""
-    raise _unreadable(file, f"neither a stack file (config: {SETTINGS_KEY}:) nor a deployment (kind: and pools:){hint}")
+    raise _unreadable(
+        file, f"neither a stack file (config: {SETTINGS_KEY}:) nor a deployment (kind: and pools:){_hint(value)}"
+    )
 
 
 def _only_document(file: str) -> Mapping[str, Any]:
+    if file != STANDARD_INPUT and Path(file).is_dir():
+        there = sorted(path.name for path in Path(file).iterdir() if _STACK_FILE.fullmatch(path.name))
+        raise _unreadable(file, f"is a folder; name one stack file: {', '.join(there) or 'there is none in it'}")
     documents: list[Document] = []
     for document in read_documents(file):
         if isinstance(document, Unreadable):
             raise _unreadable(file, document.message)
         documents.append(document)
     if len(documents) != 1:
-        raise _unreadable(file, "there is nothing in it" if not documents else "more than one document")
+        several = f"more than one document{_hint(documents[0].value)}" if documents else ""
+        raise _unreadable(file, several or "there is nothing in it")
     return _mapping(file, documents[0].value, "the file")
+
+
+def _hint(value: Any) -> str:
+    is_object = isinstance(value, Mapping) and "apiVersion" in value
+    return "; lws check judges Kubernetes manifests" if is_object else ""
 
 
 def _stack(file: str, config: Mapping[str, Any]) -> Declared:

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from pulumi_lws.cluster.eks.settings import EksClusterArgs, ExistingEksCluster
 from pulumi_lws.cluster.settings import ExistingCluster
-from pulumi_lws.declarations import Count, Declaration, DnsLabel
+from pulumi_lws.declarations import Count, Declaration, DnsLabel, NamespaceName
 from pulumi_lws.facts.quotas import QuotaFamily
 from pulumi_lws.nodes.settings import GpuPool
 from pulumi_lws.serving.settings import DeploymentSettings
@@ -22,7 +22,7 @@ class PlatformArgs(Declaration):
 
     cluster: Cluster
     """The cluster to deploy to, chosen by ``kind``: ``eks`` (made here), ``existing-eks`` or ``existing``."""
-    namespace: DnsLabel = "models"
+    namespace: NamespaceName = "models"
     """Namespace of the deployments; it is created. Default models."""
     pools: Mapping[DnsLabel, GpuPool] = {}
     """Pools of GPU nodes by name. Default none."""

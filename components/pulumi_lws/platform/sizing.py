@@ -26,6 +26,11 @@ def pools_of(platform: PlatformArgs) -> tuple[Pool, ...]:
     return tuple(_pool(name, pool, mode) for name, pool in platform.pools.items())
 
 
+def path_of_role(deployment: str, role: Role) -> str:
+    """Return where the settings of a role stand in a stack file, such as ``deployments.gpt-oss.prefill``."""
+    return ".".join(["deployments", deployment, *filter(None, [role.path])])
+
+
 def demands_of(roles: Mapping[str, Role]) -> tuple[Demand, ...]:
     """Return what roles want of their pools.
 
@@ -84,7 +89,7 @@ def _pool(name: str, pool: GpuPool, mode: Mode | None) -> Pool:
         instance_type=instance.name,
         gpu=instance.gpu,
         gpus_per_node=instance.gpus,
-        efa_per_node=instance.efa_interfaces,
+        efa_per_node=0 if pool.efa_mode == "none" else instance.efa_interfaces,
         vcpus_per_node=instance.vcpus,
         nodes=pool.most_nodes,
         islands=pool.islands,

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from pulumi_lws.planning.problems import Problem
+from pulumi_lws.planning.problems import Problem, Severity
 from pulumi_lws.rules.catalogue import RULES
-from pulumi_lws.rules.rule import RegisteredObject, Target
+from pulumi_lws.rules.rule import RegisteredObject, Rule, Target
 
 
 def registered(manifest: Mapping[str, Any]) -> RegisteredObject:
@@ -24,3 +24,15 @@ def judge(manifest: Mapping[str, Any], target: Target) -> list[Problem]:
     """
     subject = registered(manifest)
     return [problem for rule in RULES if not rule.house for problem in rule.problems(subject, target)]
+
+
+def could_not_judge(rule: Rule, error: Exception) -> Problem:
+    """Return the report that a rule of ours failed on an object; nothing is known of the object then."""
+    return Problem(
+        path="",
+        found=f"an object that the rule cannot judge ({type(error).__name__}: {error})",
+        allowed="an object of any shape",
+        fix="Report it to the authors of pulumi-lws, with the object.",
+        severity=Severity.WARNING,
+        rule=rule.name,
+    )

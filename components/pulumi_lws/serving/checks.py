@@ -1,11 +1,10 @@
 """Whether a deployment can run on its pools, decided before anything is applied."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pulumi_lws.declarations import major_and_minor
-from pulumi_lws.planning.memory import context_problems
 from pulumi_lws.planning.problems import Problem, errors_of
 from pulumi_lws.planning.split import split_problems
 from pulumi_lws.rules.judging import judge
@@ -13,16 +12,17 @@ from pulumi_lws.rules.rule import Target
 from pulumi_lws.serving import container_checks, pool_checks, readiness
 from pulumi_lws.serving.deciding import roles_of
 from pulumi_lws.serving.network import network_problems
-from pulumi_lws.serving.objects import DeploymentObjects
 from pulumi_lws.serving.pairing import transfer_problems
-from pulumi_lws.serving.pods import ENGINE_CONTAINER
+from pulumi_lws.serving.raw_checks import raw_problems
 from pulumi_lws.serving.render import render
 from pulumi_lws.serving.roles import Role
 from pulumi_lws.serving.scaling.checks import scaling_problems
 from pulumi_lws.serving.service import service_name
 from pulumi_lws.serving.settings import DeploymentArgs, DisaggregatedVllmArgs, ModelSettings
-from pulumi_lws.serving.sizing import size_problems, unknown_sizes
+from pulumi_lws.serving.sizing import model_problems, size_problems
 from pulumi_lws.serving.sources.checks import loading_problems
+from pulumi_lws.serving.taken_names import TakenNames, taken_names
+from pulumi_lws.serving.version_checks import version_problems
 
 _SHARED = frozenset(info.alias or name for name, info in ModelSettings.model_fields.items())
 """What a deployment declares once for all of its roles."""
@@ -33,6 +33,11 @@ _DNS_LABEL = 63
 
 def check(args: DeploymentArgs) -> list[Problem]:
     """Return what keeps the deployment from running on its pools. Paths start at the deployment."""
+    return checked(args)[0]
+
+
+def checked(args: DeploymentArgs) -> tuple[list[Problem], TakenNames | None]:
+    """Return the same, and the names that the deployment takes; None where it cannot be rendered."""
     roles, problems = roles_of(args)
     for role in roles:
         problems += [_placed(problem, role) for problem in _role(role)]
@@ -40,14 +45,18 @@ def check(args: DeploymentArgs) -> list[Problem]:
         problems += transfer_problems(args, *roles)
     problems += [
         *_name(args),
-        *_model(args, roles),
+        *model_problems(args, roles),
         *container_checks.shared_problems(roles),
         *network_problems(args.network, args.host_network),
-        *_sidecars(args),
+        *raw_problems(args, roles),
+        *version_problems(args, roles),
     ]
     # What the roles share was judged with each of them.
     problems = list(dict.fromkeys(problems))
-    return problems if errors_of(problems) else [*problems, *_rules(args, render(args, roles))]
+    if errors_of(problems):
+        return problems, None
+    manifests = render(args, roles).manifests.values()
+    return [*problems, *_rules(args, manifests)], taken_names(manifests, roles)
 
 
 def _placed(problem: Problem, role: Role) -> Problem:
@@ -64,9 +73,13 @@ def _role(role: Role) -> list[Problem]:
     if errors_of(split):
         judged = {problem.path for problem in split}
         return [*split, *(problem for problem in engine if problem.path not in judged)]
+    sizes = size_problems(role)
+    # With another split a copy takes other nodes: what the pool lacks for this one is of no use to the reader.
+    is_split = not errors_of(sizes)
     problems = [
         *split,
-        *pool_checks.pool_problems(role),
+        *pool_checks.dedication_problems(role),
+        *(pool_checks.pool_problems(role) if is_split else []),
         *engine,
         *container_checks.container_problems(role),
         *readiness.problems(role.behaviour, role.shape.size),
@@ -78,9 +91,9 @@ def _role(role: Role) -> list[Problem]:
             weight_bytes=role.weight_bytes,
             instance=instance,
         ),
-        *size_problems(role),
+        *sizes,
     ]
-    if scaling := settings.autoscaling:
+    if is_split and (scaling := settings.autoscaling):
         problems += scaling_problems(
             scaling,
             engine=role.engine_kind,
@@ -107,33 +120,7 @@ def _name(args: DeploymentArgs) -> list[Problem]:
     return [Problem("name", found, allowed, "Shorten it.")]
 
 
-def _model(model: ModelSettings, roles: Sequence[Role]) -> list[Problem]:
-    """Judge the model once, whichever role serves it."""
-    if not roles:
-        return []
-    architecture = roles[0].architecture
-    return [unknown_sizes(model)] if architecture is None else context_problems(architecture, model.max_model_len)
-
-
-def _sidecars(model: ModelSettings) -> list[Problem]:
-    """Judge the user's own containers: their names, and what they take of the node."""
-    problems: list[Problem] = []
-    for index, container in enumerate(model.sidecars):
-        path = f"sidecars[{index}]"
-        if container.get("name") in {None, ENGINE_CONTAINER}:
-            found = str(container.get("name", "nothing"))
-            problems.append(Problem(f"{path}.name", found, f"a name other than {ENGINE_CONTAINER}", "Rename it."))
-        resources: Mapping[str, Any] = container.get("resources", {})
-        wanted = {kind: resources.get(kind, {}) for kind in ("requests", "limits")}
-        if wanted["requests"] != wanted["limits"] or not {"cpu", "memory"} <= set(wanted["limits"]):
-            allowed = "equal requests and limits of cpu and memory: they are taken from the engine's share of the node"
-            problems.append(
-                Problem(f"{path}.resources", str(dict(resources)) if resources else "nothing", allowed, "Set them.")
-            )
-    return problems
-
-
-def _rules(args: DeploymentArgs, objects: DeploymentObjects) -> list[Problem]:
+def _rules(args: DeploymentArgs, manifests: Iterable[Mapping[str, Any]]) -> list[Problem]:
     """Judge every object by the rules that judge anybody's, such as a name too long for its labels."""
     target = Target(lws=major_and_minor(args.lws_version), kubernetes=major_and_minor(args.kubernetes_version))
-    return [problem for manifest in objects.manifests.values() for problem in judge(manifest, target)]
+    return [problem for manifest in manifests for problem in judge(manifest, target)]

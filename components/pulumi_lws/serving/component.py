@@ -45,7 +45,11 @@ class ModelDeployment(pulumi.ComponentResource):
         subject = f"{kind} {name}"
         args = declared(self.ARGS, args, subject)
         raise_problems(check(args), subject)
-        super().__init__(f"lws:index:{kind}", name, args.model_dump(by_alias=True, exclude_none=True), opts)
+        # Under the same name a deployment of another kind is this one, and what both consist of is updated in place.
+        # Else the engine would make the Service and the budget, which exist, before it takes the old ones away.
+        others = [pulumi.Alias(type_=_type_of(other)) for other in KINDS.values() if other is not type(self)]
+        opts = pulumi.ResourceOptions.merge(pulumi.ResourceOptions(aliases=others), opts)
+        super().__init__(_type_of(type(self)), name, args.model_dump(by_alias=True, exclude_none=True), opts)
         self._register(name, render(args))
         self.register_outputs({"url": self.url})
 
@@ -92,3 +96,7 @@ KINDS: Mapping[str, type[ModelDeployment]] = {
     "disaggregated-vllm": DisaggregatedVllm,
 }
 """Components by the ``kind`` of a stack file."""
+
+
+def _type_of(kind: type[ModelDeployment]) -> str:
+    return f"lws:index:{kind.__name__}"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from pulumi_lws.declarations import whole_number
 from pulumi_lws.facts.versions import PINS
 from pulumi_lws.facts.vllm_flags import Version
 from pulumi_lws.planning.problems import Problem, Severity
@@ -35,14 +36,23 @@ _KEEP_ALIVE = "VLLM_HTTP_TIMEOUT_KEEP_ALIVE"
 _OFF = {"", "0", "false"}
 _SWITCHED = {*_OFF, "1", "true"}
 
+_NO_SECRET = re.compile(
+    r"(^|_)(BOS|EOS|FIRST|IMAGE|LAST|MASK|MAX|MIN|NEW|NUM|PAD|PER|SEP|SPECIAL|STOP|UNK)_TOKEN$", re.IGNORECASE
+)
+"""Tokens that are parts of texts, or their number."""
+
 _SECRET = re.compile(r"(^|_)(TOKEN|API_KEY|ACCESS_KEY(_ID)?|SECRET|PASSWORD)$", re.IGNORECASE)
 
-_INJECTED = ("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX")
+_INJECTED = "LWS_"
+"""Prefix of the variables that LWS sets, before all others: none of the user's takes their place."""
+
+_OWN_ADDRESS = "POD_IP"
+"""Variable that the others follow: one that named itself would stay as it is written."""
 
 _CONNECTOR = "NixlConnector"
 _HOST = "VLLM_NIXL_SIDE_CHANNEL_HOST"
 
-_ADDRESSES = ("POD_IP", "SGLANG_HOST_IP", "VLLM_HOST_IP", _HOST)
+_ADDRESSES = ("SGLANG_HOST_IP", "VLLM_HOST_IP", _HOST)
 """Variables with the address of the pod itself."""
 
 _DECLARED: Mapping[str, str] = {"VLLM_ENGINE_READY_TIMEOUT_S": "startBudgetMinutes"}
@@ -92,7 +102,7 @@ def _shared(role: Role) -> Iterator[Problem]:
 def _environment(role: Role) -> Iterator[Problem]:
     for name, value in role.settings.environment.items():
         path = f"environment.{name}"
-        if _SECRET.search(name) and value.lower() not in _SWITCHED:
+        if _is_secret(name) and value.lower() not in _SWITCHED:
             fix = f"Put it into a Secret, and set secretEnvironment.{name} to its secret and key."
             yield Problem(path, "a value in plain text", "a Secret: whoever reads pods reads this", fix)
         elif name in _ADDRESSES:
@@ -105,10 +115,16 @@ def _environment(role: Role) -> Iterator[Problem]:
             yield from _value(role, path, name, value)
 
 
+def _is_secret(name: str) -> bool:
+    return _SECRET.search(name) is not None and _NO_SECRET.search(name) is None
+
+
 def _decided(role: Role, name: str) -> tuple[str, str] | None:
     """Return what is allowed and what to do, for a variable that is not the user's to set."""
-    if name in _INJECTED:
+    if name.startswith(_INJECTED):
         return "a variable that LWS does not set", "Remove it."
+    if name == _OWN_ADDRESS:
+        return "a variable that is not ours: this one holds the address of each pod", "Remove it, or rename it."
     if name in _DECLARED:
         return f"a variable that the declaration does not own; {_DECLARED[name]} says it", f"Set {_DECLARED[name]}."
     if role.name != "serve" and name in _OF_TRANSFER:
@@ -122,7 +138,7 @@ def _value(role: Role, path: str, name: str, value: str) -> Iterator[Problem]:
         allowed = "0: with it whoever reaches the port can put the engine to sleep, or have it call its methods"
         yield Problem(path, value, allowed, "Remove it.")
     elif name == _KEEP_ALIVE and role.name == "prefill":
-        if not value.isdigit() or int(value) <= _SIDECAR_KEEPS_SECONDS:
+        if (whole_number(value) or 0) <= _SIDECAR_KEEPS_SECONDS:
             allowed = f"more than {_SIDECAR_KEEPS_SECONDS}: so long the routing sidecar keeps a connection to send on"
             yield Problem(path, value, allowed, f"Remove it: it is {transfer.KEEP_ALIVE_SECONDS} then.")
     elif name == _HUGE_PAGES and value not in _OFF and not placement.huge_pages(role.pool, role.shape.gpus_per_pod):

@@ -139,7 +139,8 @@ def _siblings_surge_gpus(args: DeploymentArgs, settings: RoleSettings, pool: Gpu
 
 def _selector(args: DeploymentArgs, name: RoleName, workload: str) -> Mapping[str, str]:
     if isinstance(args, SingleNodeVllmArgs):
-        return {labels.DEPLOYMENT: args.name}
+        # Workers of groups that it replaces have the first of these too.
+        return {labels.DEPLOYMENT: args.name, labels.SERVES: "true"}
     if isinstance(args, DisaggregatedVllmArgs) and args.backend == "disaggregated-set":
         return {labels.DS_NAME: args.name, labels.DS_ROLE: name}
     return {labels.LWS_NAME: workload}

@@ -16,7 +16,7 @@ from pulumi_lws.serving.roles import API_PORT, Role
 from pulumi_lws.serving.routing import attached, manifests
 from pulumi_lws.serving.routing.pool import RoutedPool
 from pulumi_lws.serving.service import service, service_name
-from pulumi_lws.serving.settings import DisaggregatedVllmArgs
+from pulumi_lws.serving.settings import Client, DisaggregatedVllmArgs, NetworkAccess
 from pulumi_lws.workloads.disaggregated_set import (
     DisaggregatedSetArgs,
     DisaggregatedSetSpec,
@@ -74,9 +74,10 @@ def _policies(args: DisaggregatedVllmArgs, prefill: Role, decode: Role) -> dict[
     The roles reach each other on every port: the handshakes of NIXL, and its transfers where there is no EFA. The
     router reads the metrics of both. Clients reach the router; a Gateway is a client, and reaches decode pods too.
     """
-    access, router = args.network, args.router
-    if access is None:
+    router = args.router
+    if args.network is None:
         return {}
+    access = _with_gateway(args.network, args)
     nobody = access.model_copy(update={"clients": ()})
     routers = [manifests.router_labels(args.name)] if router else []
     callers = {
@@ -107,6 +108,17 @@ def _policies(args: DisaggregatedVllmArgs, prefill: Role, decode: Role) -> dict[
             metrics_ports=manifests.metrics_ports(router),
         )
     return policies
+
+
+def _with_gateway(access: NetworkAccess, args: DisaggregatedVllmArgs) -> NetworkAccess:
+    """Admit the namespace of the Gateway, which the default of clients leaves out where it is another one."""
+    router = args.router
+    if router is None or router.kind != "gateway" or router.gateway_namespace in {None, args.namespace}:
+        return access
+    gateway = Client(namespace=router.gateway_namespace)
+    if gateway in access.clients:
+        return access
+    return access.model_copy(update={"clients": (*access.clients, gateway)})
 
 
 def _rights(decode: Role) -> dict[str, Manifest]:

@@ -8,6 +8,7 @@ Source: ``docs/features/nixl_connector_compatibility.md`` and the ``nixl`` conne
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from pulumi_lws.declarations import whole_number
 from pulumi_lws.facts.versions import PINS
 from pulumi_lws.planning.problems import Problem, Severity
 from pulumi_lws.serving import transfer
@@ -171,10 +172,9 @@ def _layout(prefill: Role, decode: Role) -> Iterator[Problem]:
 
 def _block_sizes(prefill: Role, decode: Role) -> Iterator[Problem]:
     """Judge block sizes where both are declared: a decode block may hold several prefill blocks, not the reverse."""
-    declared = [_values(role).get("--block-size", "") for role in (prefill, decode)]
-    if not all(size.isdigit() for size in declared):
+    of_prefill, of_decode = (whole_number(_values(role).get("--block-size", "")) for role in (prefill, decode))
+    if of_prefill is None or of_decode is None:
         return
-    of_prefill, of_decode = map(int, declared)
     hybrid = prefill.architecture is not None and prefill.architecture.is_hybrid
     if of_prefill == of_decode or (of_prefill < of_decode and not hybrid):
         return
@@ -216,7 +216,19 @@ def _interconnect(prefill: Role, decode: Role) -> Iterator[Problem]:
 def _zones(prefill: Role, decode: Role) -> Iterator[Problem]:
     """Judge zones, which EFA does not leave: pods of both roles ask for one, and some would wait for it for ever."""
     ours, theirs = prefill.pool.zone, decode.pool.zone
-    if ours and theirs and ours != theirs and prefill.launch.has_efa and decode.launch.has_efa:
+    if ours == theirs or not (prefill.launch.has_efa and decode.launch.has_efa):
+        return
+    if not ours or not theirs:
+        with_zone, without = (prefill, decode) if ours else (decode, prefill)
+        pool, zone = without.settings.pool, with_zone.pool.zone
+        yield Problem(
+            f"{without.path}.pool",
+            f"{pool}, in any zone",
+            f"a pool in {zone}, where {with_zone.settings.pool} of {with_zone.path} is: EFA does not leave a zone, and"
+            " the first pod of both would choose it",
+            f"Set pools.{pool}.zone to {zone}.",
+        )
+    else:
         found = f"{decode.settings.pool}, in {theirs}"
         allowed = f"a pool in {ours}, where {prefill.settings.pool} of prefill is: EFA does not leave a zone"
         yield Problem("decode.pool", found, allowed, f"Set it to {prefill.settings.pool}, or give both pools one zone.")
@@ -249,13 +261,13 @@ def _ports(args: DisaggregatedVllmArgs, prefill: Role, decode: Role) -> Iterator
         for start in range(1024, _LAST_PORT - count + 2)
         if not any(_overlap(range(start, start + count), ports) for ports in taken.values())
     ]
-    nearest = min(free, key=lambda start: abs(start - first))
+    nearest = min(free, key=lambda start: abs(start - first), default=None)
     used = f"{clash} has {_shown(taken[clash])}" if clash else f"the last port is {_LAST_PORT}"
     yield Problem(
         "transfer.sideChannelPort",
         f"{first}, for {count} ports up to {first + count - 1}",
         f"{count} free ports: {used}",
-        f"Set it to {nearest}.",
+        "Lower tensor times data: no port is free for so many ranks." if nearest is None else f"Set it to {nearest}.",
     )
 
 

@@ -34,12 +34,12 @@ NODE_LOSS_SECONDS = 60
 Kubernetes would wait 300 s; until then LWS leaves the group alone, whose other nodes do nothing meanwhile.
 https://github.com/kubernetes-sigs/lws/issues/508"""
 
-_QUANTITY = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(m|k|M|G|T|Ki|Mi|Gi|Ti|)")
+_QUANTITY = re.compile(r"([0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,2}|)")
 _UNITS: Mapping[str, Fraction] = {
     "": Fraction(1),
-    "m": Fraction(1, 1000),
-    **{unit: Fraction(1000) ** power for power, unit in enumerate("kMGT", 1)},
-    **{f"{unit}i": Fraction(1024) ** power for power, unit in enumerate("KMGT", 1)},
+    **{unit: Fraction(1, 1000**power) for power, unit in enumerate("mun", 1)},
+    **{unit: Fraction(1000) ** power for power, unit in enumerate("kMGTPE", 1)},
+    **{f"{unit}i": Fraction(1024) ** power for power, unit in enumerate("KMGTPE", 1)},
 }
 
 
@@ -85,8 +85,34 @@ def _pod_memory_gib(instance: InstanceType, gpus: int) -> int:
 
 def _amount(quantity: Any) -> Fraction:
     """Read a Kubernetes quantity; 0 where there is none, or none that can be read, which other checks report."""
-    match = _QUANTITY.fullmatch(str(quantity))
-    return Fraction(match[1]) * _UNITS[match[2]] if match else Fraction(0)
+    return amount(quantity) or Fraction(0)
+
+
+def amount(quantity: Any) -> Fraction | None:
+    """Read a Kubernetes quantity, such as ``500m``, ``1.5Gi`` or the number 2; None for anything else."""
+    match = None if isinstance(quantity, bool) else _QUANTITY.fullmatch(str(quantity))
+    if match is None:
+        return None
+    number, unit = Fraction(match[1]), match[2]
+    return number * (_UNITS[unit] if unit in _UNITS else Fraction(10) ** int(unit[1:]))
+
+
+def pod_share(pool: GpuPool, gpus: int) -> dict[str, Fraction]:
+    """Return all that the containers of a pod with ``gpus`` GPUs may take together, in units of each resource.
+
+    GPUs and EFA interfaces are the engine's alone: the plan counts no others. Whatever else is not named, such as the
+    devices of a plugin of the user's own, is not known.
+    """
+    instance, whole = pool.instance, pod_resources(pool.instance, gpus)
+    disk = instance.local_storage_gb * 10**9 or pool.root_volume.size_gib * 2**30
+    return {
+        **{name: _amount(whole[name]) for name in ("cpu", "memory")},
+        # The kubelet evicts pods from a disk that is nine tenths full.
+        "ephemeral-storage": Fraction(disk * 9 * gpus, 10 * instance.gpus),
+        HUGEPAGES: _amount(huge_pages(pool, gpus).get(HUGEPAGES)),
+        labels.GPU: Fraction(0),
+        labels.EFA: Fraction(0),
+    }
 
 
 def huge_pages(pool: GpuPool, gpus: int) -> dict[str, str]:

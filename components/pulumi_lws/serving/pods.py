@@ -26,14 +26,15 @@ _PRIVILEGES: Mapping[str, Mapping[str, Any]] = {
 }
 
 _PROGRAM_VOLUME = "pulumi-lws"
-_SHARED_MEMORY = "shared-memory"
+SHARED_MEMORY = "shared-memory"
+"""Name of the volume at ``/dev/shm``, which users may replace."""
 
 
 def pod_template(role: Role, position: Position) -> PodTemplate:
     """Return the template of the leaders or the workers of a role."""
     annotations = {labels.DO_NOT_DISRUPT: "true"}
-    own_labels = pod_labels(role) | (attached.serving_labels(role) if _serves(role, position) else {})
-    metadata = TemplateMetadata(labels=own_labels, annotations=annotations)
+    serving = {labels.SERVES: "true", **attached.serving_labels(role)} if _serves(role, position) else {}
+    metadata = TemplateMetadata(labels=pod_labels(role) | serving, annotations=annotations)
     return PodTemplate(metadata=metadata, spec=pod_spec(role, position))
 
 
@@ -60,7 +61,7 @@ def pod_spec(role: Role, position: Position) -> dict[str, Any]:
         "tolerations": placement.tolerations(role.pool),
         "terminationGracePeriodSeconds": grace,
         "containers": [_engine_container(role, position, serves), *(deployment.sidecars if serves else ())],
-        "volumes": _merged(_own_volumes(role), deployment.volumes, key="name"),
+        "volumes": volumes_of(role),
     }
     if (account := attached.service_account(role)) is not None:
         spec["serviceAccountName"] = account
@@ -74,6 +75,18 @@ def pod_spec(role: Role, position: Position) -> dict[str, Any]:
     if before := _init_containers(role, position):
         spec["initContainers"] = before
     return spec
+
+
+def volumes_of(role: Role) -> list[dict[str, Any]]:
+    """Return the volumes of the pods of a role: ours, and the user's."""
+    return _merged(own_volumes(role), role.deployment.volumes, key="name")
+
+
+def containers_of(role: Role) -> list[str]:
+    """Return the names of the containers of ours in the pods of a role."""
+    positions: Sequence[Position] = ("leader", "worker") if role.shape.size > 1 else ("leader",)
+    before = [container["name"] for position in positions for container in _init_containers(role, position)]
+    return [ENGINE_CONTAINER, *dict.fromkeys(before)]
 
 
 def _affinity(role: Role) -> dict[str, Any]:
@@ -101,7 +114,7 @@ def _engine_container(role: Role, position: Position, serves: bool) -> dict[str,
         "env": _environment(role, process),
         "resources": {"requests": resources, "limits": resources},
         "securityContext": _PRIVILEGES[role.deployment.privileges],
-        "volumeMounts": _merged(_own_mounts(role), role.deployment.volume_mounts, key="mountPath"),
+        "volumeMounts": _merged(own_mounts(role), role.deployment.volume_mounts, key="mountPath"),
         **readiness.probes(
             role.behaviour,
             position,
@@ -160,22 +173,24 @@ def _init_containers(role: Role, position: Position) -> list[dict[str, Any]]:
     return [*sidecars, wait]
 
 
-def _own_volumes(role: Role) -> list[Mapping[str, Any]]:
+def own_volumes(role: Role) -> list[Mapping[str, Any]]:
+    """Return the volumes of ours in the pods of a role."""
     size = placement.shared_memory_gib(role.pool.instance, role.shape.gpus_per_pod, role.deployment.shared_memory_gib)
     program = {"name": _PROGRAM_VOLUME, "configMap": {"name": readiness.config_map_name(role.deployment_name)}}
     return [
         *([program] if needs_program(role) else []),
-        {"name": _SHARED_MEMORY, "emptyDir": {"medium": "Memory", "sizeLimit": f"{size}Gi"}},
+        {"name": SHARED_MEMORY, "emptyDir": {"medium": "Memory", "sizeLimit": f"{size}Gi"}},
         *role.loading.volumes,
         *attached.volumes(role),
         *_cache(role).volumes,
     ]
 
 
-def _own_mounts(role: Role) -> list[Mapping[str, Any]]:
+def own_mounts(role: Role) -> list[Mapping[str, Any]]:
+    """Return the mounts of ours in the engine's container of a role."""
     return [
         *([_program_mount()] if needs_program(role) else []),
-        {"name": _SHARED_MEMORY, "mountPath": "/dev/shm"},  # noqa: S108 - where NCCL looks
+        {"name": SHARED_MEMORY, "mountPath": "/dev/shm"},  # noqa: S108 - where NCCL looks
         *role.loading.mounts,
         *_cache(role).mounts,
     ]

@@ -1,18 +1,19 @@
 """Whether a role's pool is of the right kind and holds its copies."""
 
+from pulumi_lws.planning.counting import counted
 from pulumi_lws.planning.problems import Problem, Severity
 from pulumi_lws.serving.roles import Role
 from pulumi_lws.serving.settings import MultiNodeVllmArgs, gpus_of_copy
 
 
 def pool_problems(role: Role) -> list[Problem]:
-    """Return what keeps the copies of a role from running on its pool; paths start at the role's settings."""
+    """Return what a pool lacks for the copies of a role; paths start at the role's settings."""
     if role.is_deployment and role.shape.size > 1:
         return [_too_large_for_a_deployment(role)]
     if isinstance(role.deployment, MultiNodeVllmArgs) and role.shape.size == 1:
         return [_too_small_for_groups(role)]
     kind = _islands(role) if role.is_on_islands else _plain(role)
-    return [*_dedication(role), *kind, *_copies(role), *_surge(role)]
+    return [*kind, *_copies(role), *_surge(role)]
 
 
 def _too_large_for_a_deployment(role: Role) -> Problem:
@@ -35,8 +36,8 @@ def _too_small_for_groups(role: Role) -> Problem:
     )
 
 
-def _dedication(role: Role) -> list[Problem]:
-    """Judge whether the pool is kept for another role: its taint would keep the pods away for ever."""
+def dedication_problems(role: Role) -> list[Problem]:
+    """Return whether the pool is kept for another role: its taint would keep the pods away for ever."""
     kept_for, name = role.pool.role, role.settings.pool
     if kept_for in {None, role.name}:
         return []
@@ -48,7 +49,8 @@ def _islands(role: Role) -> list[Problem]:
     """Judge whether every group gets an island of its own that holds it whole."""
     pool, name, nodes = role.pool, role.settings.pool, role.shape.size
     if pool.islands == 0:
-        fix = f"Set pools.{name}.islands to {max(role.settings.most_replicas, 1)} and nodesPerIsland to {nodes}."
+        fix = f"Set pools.{name}.islands to {max(role.settings.most_replicas, 1)} and nodesPerIsland to {nodes}"
+        fix += ", and remove its nodes." if pool.nodes else "."
         return [Problem("pool", f"{name}, a plain pool", "a pool with islands", fix)]
     if pool.nodes_per_island == nodes:
         return []
@@ -56,7 +58,7 @@ def _islands(role: Role) -> list[Problem]:
     return [
         Problem(
             "pool",
-            f"{name}, with {pool.nodes_per_island} nodes per island",
+            f"{name}, with {counted(pool.nodes_per_island, 'node')} per island",
             f"islands of {nodes} nodes: one group has {nodes}",
             f"Set pools.{name}.nodesPerIsland to {nodes}."
             + ("" if too_small else " An island belongs to one group: its other nodes stay idle."),
@@ -70,7 +72,7 @@ def _plain(role: Role) -> list[Problem]:
     pool, name = role.pool, role.settings.pool
     needed = -(-max(role.settings.most_replicas, 1) // role.shape.pods_per_node)
     if pool.islands:
-        fix = f"Name another pool, or remove pools.{name}.islands and set its nodes to {needed}."
+        fix = f"Name another pool, or remove islands and nodesPerIsland of pools.{name} and set its nodes to {needed}."
         found = f"{name}, a pool with islands"
         return [Problem("pool", found, "a plain pool: a copy has one pod and needs no island", fix)]
     if pool.nodes == 0:
@@ -84,12 +86,10 @@ def _copies(role: Role) -> list[Problem]:
     if role.settings.autoscaling is not None or replicas <= role.pool_capacity or role.pool_capacity == 0:
         return []
     if role.is_on_islands:
-        allowed = f"at most {pool.islands}: {name} has {pool.islands} islands and each holds one group"
+        allowed = f"at most {pool.islands}: {name} has {counted(pool.islands, 'island')}, each for one group"
         return [Problem("replicas", str(replicas), allowed, f"Lower replicas, or raise pools.{name}.islands.")]
-    gpus = role.settings.parallelism.gpus
-    allowed = (
-        f"at most {role.pool_capacity}: {name} has {pool.nodes} nodes, each with room for {role.shape.pods_per_node}"
-    )
+    gpus, nodes = role.settings.parallelism.gpus, counted(pool.nodes, "node")
+    allowed = f"at most {role.pool_capacity}: {name} has {nodes}, each with room for {role.shape.pods_per_node}"
     fix = f"Lower replicas, or raise pools.{name}.nodes."
     return [Problem("replicas", f"{replicas} copies of {gpus} GPUs", allowed, fix)]
 

@@ -139,12 +139,15 @@ class Role:
             return self.settings.surge
         if major_and_minor(self.deployment.lws_version) < _SURGE_ALONE_SINCE and not self.is_deployment:
             return 0
-        own = (self.settings.most_replicas + 1) * gpus_of_copy(self.settings, self.pool)
-        return 1 if own + self.others_gpus + self.siblings_surge_gpus <= self.pool.gpus else 0
+        copies = self.settings.most_replicas + 1
+        gpus = copies * gpus_of_copy(self.settings, self.pool) + self.others_gpus + self.siblings_surge_gpus
+        return 1 if gpus <= self.pool.gpus and copies <= self.pool_capacity else 0
 
     @property
     def serving_selector(self) -> Mapping[str, str]:
-        """Labels of the pods that answer requests."""
-        if self.behaviour.serves == "every_pod" or self.is_deployment:
-            return self.selector
-        return {**self.selector, labels.LWS_WORKER_INDEX: "0"}
+        """Labels of the pods that answer requests, whatever makes them.
+
+        So after a change of kind or backend the old ones answer until the new ones do.
+        """
+        role = {} if self.name == "serve" else {labels.ROLE: self.name}
+        return {labels.DEPLOYMENT: self.deployment_name, labels.SERVES: "true", **role}

@@ -1,49 +1,40 @@
 """What a user declares of a deployment: a model, its split over GPUs, its copies and their pools."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from pulumi_lws.declarations import Count, Declaration, DnsLabel, PositiveCount, VersionText
+from pulumi_lws.declarations import (
+    Count,
+    Declaration,
+    DnsLabel,
+    LabelKey,
+    NamespaceName,
+    ObjectName,
+    PositiveCount,
+    VersionText,
+    Word,
+)
 from pulumi_lws.facts.models import ModelArchitecture
 from pulumi_lws.facts.versions import PINS
-from pulumi_lws.nodes.settings import GpuPool
+from pulumi_lws.nodes.settings import GpuPool, LabelValue
 from pulumi_lws.planning.parallelism import Parallelism, group_shape
-from pulumi_lws.planning.problems import invalid
 from pulumi_lws.serving.engines.engine import RoleName
 from pulumi_lws.serving.engines.settings import Engine, VllmEngine
+from pulumi_lws.serving.names import EnvironmentName, InterfaceName, ModelName, PinnedImage
 from pulumi_lws.serving.routing.settings import Router, StandaloneRouter
-from pulumi_lws.serving.scaling.settings import Autoscaling
+from pulumi_lws.serving.scaling.settings import Autoscaling, CopyCount
 from pulumi_lws.serving.sources.settings import CompileCache, HuggingFaceSource, Source
-
-_TAG_OR_DIGEST = re.compile(r"(:[\w][\w.-]{0,127}|@sha256:[0-9a-f]{64})$")
-
-
-def _pinned(image: str) -> str:
-    if not _TAG_OR_DIGEST.search(image) or image.endswith(":latest"):
-        raise invalid(
-            "an image with a tag other than latest, or with a digest",
-            "Pin the image: a moving one gives leader and workers different engines.",
-        )
-    return image
-
-
-PinnedImage = Annotated[str, AfterValidator(_pinned)]
-"""A container image pinned by tag or digest."""
-
-ModelName = Annotated[str, Field(min_length=1, pattern=r"^\S+$")]
-"""A model: a Hugging Face id, or a path inside the container."""
 
 
 class Client(Declaration):
     """Who may reach the API: pods of a namespace, such as a gateway's."""
 
-    namespace: DnsLabel | None = None
+    namespace: NamespaceName | None = None
     """Their namespace. Default: that of the deployment."""
-    pod_labels: Mapping[str, str] = {}
+    pod_labels: Mapping[LabelKey, LabelValue] = {}
     """Labels that they have. Default: all pods."""
 
 
@@ -63,9 +54,9 @@ class NetworkAccess(Declaration):
 class SecretKey(Declaration):
     """One key of a Secret of the namespace."""
 
-    secret: DnsLabel
+    secret: Annotated[ObjectName, Field(examples=["hugging-face"])]
     """Name of the Secret."""
-    key: Annotated[str, Field(pattern=r"^[-._a-zA-Z0-9]+$", max_length=253)]
+    key: Annotated[str, Field(pattern=r"^[-._a-zA-Z0-9]+$", max_length=253, examples=["HF_TOKEN"])]
     """Its key."""
 
 
@@ -76,8 +67,8 @@ class RoleSettings(Declaration):
     """Name of the pool that its groups run on."""
     parallelism: Parallelism
     """Split of one copy over GPUs."""
-    replicas: Count = 1
-    """Copies. Default 1. With ``autoscaling``, where the autoscaler starts."""
+    replicas: CopyCount = 1
+    """Copies, at most 80000. Default 1. With ``autoscaling``, where the autoscaler starts."""
     autoscaling: Autoscaling | None = None
     """An autoscaler that owns ``replicas``. Default none."""
     surge: Annotated[Count, Field(le=1)] | None = None
@@ -85,11 +76,11 @@ class RoleSettings(Declaration):
     for one more than all of its deployments have."""
     gpu_memory_utilization: Annotated[float, Field(gt=0, lt=1)] = 0.9
     """Share of a GPU's memory that the engine may take. Default 0.9."""
-    extra_arguments: tuple[str, ...] = ()
+    extra_arguments: tuple[Word, ...] = ()
     """Arguments appended to the engine's command. Default none."""
-    environment: Mapping[str, str] = {}
+    environment: Mapping[EnvironmentName, Word] = {}
     """Environment added to the engine's containers; it wins over ours. Default none. Not for secrets."""
-    secret_environment: Mapping[str, SecretKey] = {}
+    secret_environment: Mapping[EnvironmentName, SecretKey] = {}
     """The same, with values from Secrets of the namespace. Default none."""
 
     @property
@@ -104,11 +95,12 @@ class ModelSettings(Declaration):
     model: ModelName
     """Model as the engine takes it: a Hugging Face id, or a path inside the container. Where ``source`` is not the hub,
     it names what clients ask for and what sizes follow from."""
-    served_model_name: str | None = None
+    served_model_name: ModelName | None = None
     """Name that clients ask for. Default: ``model``."""
     architecture: str | ModelArchitecture | None = None
     """What the sizes follow from: a name of the catalogue, the path of a Hugging Face ``config.json`` (from the working
-    directory), or the fields themselves. Default: the catalogue's entry for ``model``."""
+    directory; with Pulumi, the project's folder), or the fields themselves. Default: the catalogue's entry for
+    ``model``."""
     engine: Engine = VllmEngine()
     """The engine. Default vLLM."""
     image: PinnedImage | None = None
@@ -121,26 +113,26 @@ class ModelSettings(Declaration):
     """Longest context in tokens. Default: the model's own, which needs a KV cache to match."""
     kv_cache_dtype: Literal["auto", "fp8"] = "auto"
     """Type of the KV cache: the model's, or ``fp8`` for half the size. Default auto."""
-    start_budget_minutes: PositiveCount = 60
-    """Longest time from an empty pool to a serving group, in minutes: node boot, image pull and model load. Every
-    time-out is derived from it. Default 60."""
-    drain_seconds: Count = 120
-    """How long running requests may go on after a pod was told to stop, in seconds. Default 120."""
-    shared_memory_gib: PositiveCount = 64
-    """Size limit of ``/dev/shm`` of a whole node's pod, in GiB; a smaller pod takes its share. It counts against the
-    memory of the pod. Default 64."""
+    start_budget_minutes: Annotated[PositiveCount, Field(le=1440)] = 60
+    """Longest time from an empty pool to a serving group, in minutes, at most a day: node boot, image pull and model
+    load. Every time-out is derived from it. Default 60."""
+    drain_seconds: Annotated[Count, Field(le=7200)] = 120
+    """How long running requests may go on after a pod was told to stop, in seconds, at most 7200. Default 120."""
+    shared_memory_gib: Annotated[PositiveCount, Field(le=4096)] = 64
+    """Size limit of ``/dev/shm`` of a whole node's pod, in GiB, at most 4096; a smaller pod takes its share. It counts
+    against the memory of the pod. Default 64."""
     privileges: Literal["ipc-lock", "privileged"] = "ipc-lock"
     """What the engine's container may do beyond any other: lock the memory that EFA and NCCL register, or everything.
     Privileged is for images whose NIXL fails to register GPU memory without; sources disagree on whether any does.
     Default ipc-lock."""
-    host_network: str | None = None
+    host_network: InterfaceName | None = None
     """Name of the node's interface, such as ``enp71s0``, where pods use the network of their node. Default: the pods'
     own network."""
     network: NetworkAccess | None = NetworkAccess()
     """Who may reach the pods. Default: the namespace. None: no NetworkPolicy is made."""
-    image_pull_secret: DnsLabel | None = None
+    image_pull_secret: ObjectName | None = None
     """Secret that opens the registry of the image. Default none."""
-    labels: Mapping[str, str] = {}
+    labels: Mapping[LabelKey, LabelValue] = {}
     """Labels added to every pod. Default none."""
     volumes: tuple[Mapping[str, Any], ...] = ()
     """Volumes added to every pod, as the Kubernetes API has them. Default none."""
@@ -207,7 +199,7 @@ class Placed(Declaration):
 
     name: DnsLabel
     """Name of the deployment; the names of its objects start with it."""
-    namespace: DnsLabel
+    namespace: NamespaceName
     """Namespace of every object."""
     pools: Mapping[DnsLabel, GpuPool]
     """The pools that roles may name."""

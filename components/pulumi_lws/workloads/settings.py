@@ -17,6 +17,7 @@ from pulumi_lws.declarations import (
     Declaration,
     DnsLabel,
     LabelKey,
+    NamespaceName,
     PositiveCount,
     UpstreamDeclaration,
     VersionText,
@@ -167,7 +168,7 @@ class WorkloadArgs(Declaration):
 
     name: DnsLabel
     """Name of the object; the names of pods and of their DNS entries start with it."""
-    namespace: DnsLabel
+    namespace: NamespaceName
     """Namespace of the object."""
     labels: Mapping[str, str] = {}
     """Labels of the object. Default none."""

@@ -8,7 +8,7 @@ from lab.aws.kinds.eks import ACCESS_ENTRY, CLUSTER, CLUSTER_NAME
 from lab.aws.kinds.forms import OneOf, Text
 from lab.aws.kinds.iam import ROLE
 from lab.aws.kinds.kind import Kind, Reference, RefusedError, Request
-from lab.aws.places import ACCOUNT_ID, ADDON_VERSIONS
+from lab.aws.places import ADDON_VERSIONS
 from lab.aws.wire import UNKNOWN, as_document, at
 
 _API = "https://docs.aws.amazon.com/eks/latest/APIReference/API_"
@@ -108,7 +108,7 @@ KINDS: dict[str, Kind] = {
         id="{clusterName}:{principalArn}",
         replaces=frozenset({"clusterName", "principalArn", "type"}),
         defaults={"type": "STANDARD"},
-        references=(_OF_CLUSTER, Reference("principalArn", ROLE, by=("arn",), only=f"arn:aws:iam::{ACCOUNT_ID}:role/")),
+        references=(_OF_CLUSTER, Reference("principalArn", ROLE, by=("arn",), only=r"arn:aws:iam::\d+:role/")),
         forms={
             "clusterName": CLUSTER_NAME,
             "principalArn": Text(2048, r"arn:aws:iam::\d{12}:(role|user|root).*"),

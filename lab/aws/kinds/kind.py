@@ -25,7 +25,7 @@ class Reference:
         to: Resource type of what it names.
         by: Properties of the other object that the value may be; any of them.
         blocks: Whether AWS refuses to delete the other object while this one exists.
-        only: Only values that begin so are meant; others name something else.
+        only: Only values that begin so are meant, a regular expression; others name something else.
     """
 
     path: str

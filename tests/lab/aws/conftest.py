@@ -23,7 +23,7 @@ from lab.aws.cluster_access import ClusterAccess
 from lab.aws.install import install
 from lab.aws.state import AccountFile
 from lab.cluster.layout import Layout
-from lab.folders import PROJECT
+from lab.folders import PROJECT, lab_folder
 from lab.project import STACK, Project
 from lab.tools.obtain import obtain
 from lab.tools.progress import reporter
@@ -59,9 +59,15 @@ class Aws:
         from lab.aws.provider import AwsProvider  # noqa: PLC0415 - needs the SDKs
 
         access = ClusterAccess(self.folder / "kubeconfig", self.folder / "credential.json")
-        self.account = AccountFile(self.folder / "account.json")
-        self.provider = AwsProvider(self.account, AccountFile(self.folder / "planned.json"), access)
-        self._ask("Configure", provider_pb2.ConfigureRequest(args=wire.sent({"region": REGION})))
+        self.account = AccountFile(self.folder)
+        self.provider = AwsProvider(self.folder, "preview", access)
+        self.configure()
+
+    def configure(self, **settings: Any) -> None:
+        """Set the provider up anew."""
+        # As the engine sends settings: what is no string as JSON.
+        plain = {key: value if isinstance(value, str) else json.dumps(value) for key, value in settings.items()}
+        self._ask("Configure", provider_pb2.ConfigureRequest(args=wire.sent({"region": REGION, **plain})))
 
     def check(self, kind: str, inputs: Mapping[str, Any], name: str = "one") -> tuple[dict[str, Any], list[str]]:
         """What the program wants with what is filled in, and what is wrong with it."""
@@ -167,15 +173,28 @@ def aws_layout(tmp_path_factory: pytest.TempPathFactory) -> Layout:
     return layout
 
 
-@pytest.fixture
-def running_lab() -> Iterator[dict[str, str]]:
-    """The variables of a lab whose API server runs."""
-    name = f"aws-{secrets.token_hex(3)}"
+@dataclass(frozen=True)
+class Lab:
+    """A running lab.
 
-    def command(*arguments: str) -> str:
+    Attributes:
+        name: Its name.
+    """
+
+    name: str
+
+    @property
+    def layout(self) -> Layout:
+        """Where its files stand."""
+        return Layout(lab_folder(self.name))
+
+    def command(self, *arguments: str) -> str:
+        """Run a command of the lab that must succeed and give what it printed."""
         ended = subprocess.run(
-            [sys.executable, "-m", "lab", *arguments, "--name", name],
+            [sys.executable, "-m", "lab", *arguments, "--name", self.name],
             cwd=PROJECT,
+            # Statuses are the lab's to write, whoever runs the tests.
+            env={**os.environ, "LWS_LAB_CONTROLLER": ""},
             capture_output=True,
             text=True,
             check=False,
@@ -183,11 +202,21 @@ def running_lab() -> Iterator[dict[str, str]]:
         assert ended.returncode == 0, ended.stderr
         return ended.stdout
 
+    def variables(self) -> dict[str, str]:
+        """The variables with which the engine uses it."""
+        found: dict[str, str] = json.loads(self.command("env", "--format", "json"))
+        return found
+
+
+@pytest.fixture(scope="module")
+def running_lab() -> Iterator[Lab]:
+    """A lab whose API server runs, with a node for the pods of a plain pool called small."""
+    lab = Lab(f"aws-{secrets.token_hex(3)}")
     try:
-        command("up")
-        yield json.loads(command("env", "--format", "json"))
+        lab.command("up", "--nodes", "small=g6e.12xlarge:1")
+        yield lab
     finally:
-        command("down")
+        lab.command("down")
 
 
 @pytest.fixture
@@ -208,7 +237,7 @@ def aws_project(aws_layout: Layout, tmp_path: Path) -> Iterator[Callable[..., Aw
         (folder / "__main__.py").write_text(program)
         environment = {**os.environ, **(lab or engine.environment(aws_layout, os.environ["PATH"]))}
         environment["PULUMI_BACKEND_URL"] = backend.as_uri()
-        project = AwsProject(folder, environment, AccountFile(account / "account.json"))
+        project = AwsProject(folder, environment, AccountFile(account))
         project.succeeds("stack", "select", "--create", STACK)
         project.set(**{"aws:region": REGION})
         made.append(project)

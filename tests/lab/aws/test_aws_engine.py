@@ -294,10 +294,8 @@ kubernetes.core.v1.Namespace("team", metadata={"name": "team"}, opts=pulumi.Reso
 )
 
 
-def test_objects_go_into_the_labs_api_server_through_a_clusters_kubeconfig(
-    running_lab: dict[str, str], aws_project: Make
-) -> None:
-    project = aws_project(INSIDE, running_lab)
+def test_objects_go_into_the_labs_api_server_through_a_clusters_kubeconfig(running_lab: Any, aws_project: Make) -> None:
+    project = aws_project(INSIDE, running_lab.variables())
     project.succeeds(*UP)
     project.succeeds("preview", "--expect-no-changes")
     project.succeeds("destroy", "--yes", "--skip-preview")

@@ -18,7 +18,8 @@ from lab.aws.state import AccountFile, Object
 
 
 def test_the_plugins_stand_where_the_engine_looks_for_the_versions_of_the_sdks(tmp_path: Path) -> None:
-    versions = install.install(tmp_path, tmp_path / "an account", tmp_path / "kubeconfig", Path(sys.executable))
+    install.install(tmp_path, tmp_path / "an account", tmp_path / "kubeconfig", Path(sys.executable))
+    versions = install.versions()
     assert set(versions) == {"aws", "eks"}
     for package, version in versions.items():
         plugin = tmp_path / "plugins" / f"resource-{package}-v{version}" / f"pulumi-resource-{package}"
@@ -28,7 +29,8 @@ def test_the_plugins_stand_where_the_engine_looks_for_the_versions_of_the_sdks(t
 
 def test_without_the_sdks_no_plugins_are_placed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(install, "PACKAGES", ("aws", "missing"))
-    assert install.install(tmp_path, tmp_path, tmp_path, Path(sys.executable)) == {}
+    install.install(tmp_path, tmp_path, tmp_path, Path(sys.executable))
+    assert install.versions() == {}
     assert list(tmp_path.iterdir()) == []
 
 
@@ -48,7 +50,7 @@ def test_every_kind_has_its_table_and_names_only_what_stands_in_it() -> None:
 
 
 def test_changes_of_several_processes_are_all_kept(tmp_path: Path) -> None:
-    account = AccountFile(tmp_path / "account.json")
+    account = AccountFile(tmp_path)
 
     def add(number: int) -> None:
         with account.changed() as changed:

@@ -33,6 +33,10 @@ def test_the_engine_finds_the_provider_of_the_sdk_and_our_host(layout: Layout, t
     files = _files(layout.folder)
     host = files.pop("bin/pulumi-language-python")
     assert host.startswith("#!/bin/sh")
+    # The stand-ins for AWS are there where their SDKs are.
+    stand_ins = [name for name in files if "resource-kubernetes" not in name and name != "bin/pulumi"]
+    assert all(files.pop(name).startswith("#!/bin/sh") for name in stand_ins)
+    assert {name.split("/")[2].partition("-v")[0] for name in stand_ins} <= {"resource-aws", "resource-eks"}
     assert files == {
         "bin/pulumi": "pulumi 1.2.3",
         "pulumi/plugins/resource-kubernetes-v4.34.2/pulumi-resource-kubernetes": "pulumi-resource-kubernetes 4.34.2",

@@ -84,6 +84,15 @@ def test_nodes_of_a_plain_pool_have_no_island_and_no_resource_that_they_lack() -
     assert "vpc.amazonaws.com/efa" not in node["status"]["capacity"]
 
 
+def test_one_node_has_room_for_what_needs_no_gpu() -> None:
+    node = nodes.system_manifest()
+    resources = {"cpu": "16", "memory": "65536Mi", "pods": "110", "ephemeral-storage": "100Gi"}
+    assert (node["metadata"]["name"], node["spec"]["taints"]) == ("system", [])
+    assert node["status"] == {"capacity": resources, "allocatable": resources}
+    # Routers keep off the nodes of pools.
+    assert not any(label.startswith("pulumi-lws/") for label in node["metadata"]["labels"])
+
+
 def test_karpenter_is_told_of_every_instance_type_with_its_gpus() -> None:
     told = karpenter.instance_types()
     assert [one["name"] for one in told] == list(INSTANCE_TYPES)

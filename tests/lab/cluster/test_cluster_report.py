@@ -11,6 +11,7 @@ LAB = LabStatus(
     stand_in_crds=("nodepools.karpenter.sh",),
     written_statuses=("nodepools.karpenter.sh",),
     real_controllers={"lws-controller": "/programs/manager"},
+    aws_providers={"aws": "7.51.1"},
 )
 
 
@@ -41,6 +42,9 @@ Statuses that the lab writes for lack of a controller, never proof of readiness:
 Real controllers, which write the statuses of their kinds themselves:
   lws-controller (/programs/manager)
 
+Providers that stand in for AWS, without an account:
+  aws 7.51.1
+
 {PROVIDER_NOTE}"""
     )
 
@@ -57,6 +61,7 @@ def test_the_data_says_the_same() -> None:
         "stand_in_crds": ("nodepools.karpenter.sh",),
         "written_statuses": ("nodepools.karpenter.sh",),
         "real_controllers": {"lws-controller": "/programs/manager"},
+        "aws_providers": {"aws": "7.51.1"},
         "provider_note": PROVIDER_NOTE,
     }
 

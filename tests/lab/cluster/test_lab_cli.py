@@ -106,11 +106,13 @@ def test_a_name_that_is_no_folder_name_is_refused(name: str) -> None:
 def test_up_status_env_and_down(name: str, tools: dict[str, Obtained]) -> None:
     first = _run("up", "--name", name, "--nodes", "p5=p5.48xlarge:1x2")
     assert first.returncode == 0, first.stderr
-    assert first.stdout.splitlines()[1] == "It has the fake nodes p5-0-0, p5-0-1."
+    nodes = "Its fake nodes: p5-0-0, p5-0-1, system (system has no GPU)."
+    assert first.stdout.splitlines()[1] == nodes
     assert f"started {', '.join(parts.ALWAYS)}." in first.stdout
 
     again = _run("up", "--name", name)
     assert (again.returncode, again.stdout.partition(" at ")[0]) == (0, f"Lab {name} already runs")
+    assert again.stdout.splitlines()[1] == nodes
 
     told = _run("status", "--name", name, "--format", "json")
     assert told.returncode == 0

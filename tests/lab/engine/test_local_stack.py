@@ -65,6 +65,15 @@ def test_three_mistakes_are_three_problems_without_a_traceback(local_stack: Any)
         assert line in printed
 
 
+def test_a_secret_in_the_stack_file_is_refused_before_it_stands_anywhere_in_plain(local_stack: Any) -> None:
+    place = "pulumi-lws:platform.deployments.glm-5.environment.GREETING"
+    local_stack.succeeds("config", "set", "--path", "--secret", place, "hunter2")
+    printed = local_stack.fails("preview")
+    assert "hunter2" not in printed
+    assert "pulumi-lws:platform: found a secret (secure:); allowed: a value in plain text" in printed
+    assert local_stack.state() == {}
+
+
 def test_the_kubeconfig_is_a_secret_in_the_state(local_stack: Any) -> None:
     local_stack.succeeds("up", "--yes", "--skip-preview")
     exported = local_stack.succeeds("stack", "export")

@@ -1,4 +1,4 @@
-"""A pool on the real engine and API server: growing it touches nothing that is there."""
+"""A pool on the real engine and API server: growing and mending it touches nothing that is there."""
 
 import json
 from typing import Any
@@ -31,7 +31,9 @@ CLASSES = {
 
 
 @pytest.mark.parametrize("mode", ["auto", "karpenter"])
-def test_one_more_island_replaces_nothing(mode: str, lab: Any, project: Any) -> None:
+def test_one_more_island_replaces_nothing_and_one_that_was_taken_away_comes_back(
+    mode: str, lab: Any, project: Any
+) -> None:
     pool = {
         "instanceType": "p5.48xlarge",
         "islands": 1,
@@ -61,5 +63,10 @@ def test_one_more_island_replaces_nothing(mode: str, lab: Any, project: Any) -> 
     assert {path: objects["p5-0"] for path, objects in after.items()} == {
         path: objects["p5-0"] for path, objects in before.items()
     }
+    # As the documents say of half an island.
+    with lab.api() as api:
+        api.delete(f"{NODE_POOLS}/p5-1").raise_for_status()
+    assert "1 created" in one.succeeds(*UP, "--refresh")
+    assert {path: list(made(path)) for path in before} == {path: list(objects) for path, objects in after.items()}
     one.succeeds("destroy", "--yes", "--skip-preview")
     assert [made(path) for path in before] == [{}, {}]

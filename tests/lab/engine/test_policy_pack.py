@@ -1,6 +1,7 @@
 """The policy pack through the CLI, on programs that have nothing else of ours."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -116,8 +117,24 @@ import pulumi
 import pulumi_kubernetes as kubernetes
 
 provider = kubernetes.Provider("cluster", enable_server_side_apply=True)
-kubernetes.core.v1.ConfigMap(
-    "settings", metadata={"name": "settings"}, data={"a": "b"}, opts=pulumi.ResourceOptions(provider=provider)
+opts = pulumi.ResourceOptions(provider=provider)
+labels = {"app": "web"}
+kubernetes.core.v1.ConfigMap("settings", metadata={"name": "settings"}, data={"a": "b"}, opts=opts)
+kubernetes.apps.v1.Deployment(
+    "web",
+    metadata={"name": "web"},
+    spec={
+        "replicas": 3,
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": {"containers": [{"name": "web", "image": "nginx:1"}]}},
+    },
+    opts=opts,
+)
+kubernetes.core.v1.Service(
+    "web",
+    metadata={"name": "web"},
+    spec={"type": "LoadBalancer", "selector": labels, "ports": [{"port": 80}]},
+    opts=opts,
 )
 """
     printed = project(text).succeeds("preview", *POLICIES)
@@ -147,3 +164,76 @@ kubernetes.helm.v4.Chart("groups", chart="./chart", opts=pulumi.ResourceOptions(
     printed = one.fails("preview", *POLICIES)
     assert "leader-ready" in printed
     assert "server-side-apply" not in printed
+
+
+GROUPS = """
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+provider = kubernetes.Provider("cluster", enable_server_side_apply=True)
+pod = {"spec": {"containers": [{"name": "main", "image": "example.com/main:1"}]}}
+spec = {
+    "leaderWorkerTemplate": {"size": 2, "restartPolicy": "RecreateGroupAfterStart", "workerTemplate": pod}
+}
+
+
+def groups(name, namespace="default", annotations=None):
+    kubernetes.apiextensions.CustomResource(
+        name,
+        api_version="leaderworkerset.x-k8s.io/v1",
+        kind="LeaderWorkerSet",
+        metadata={"name": name, "namespace": namespace, "annotations": annotations or {}},
+        spec=spec,
+        opts=pulumi.ResourceOptions(provider=provider),
+    )
+
+
+"""
+
+VIOLATION = re.compile(r"\[(mandatory|advisory)\] +(\S+) +\((.*?)\)\n")
+
+
+def violations(printed: str) -> set[tuple[str, str, str]]:
+    """Level, policy and resource of each violation that a preview shows."""
+    return {(level, policy, resource.rpartition(" ")[2]) for level, policy, resource in VIOLATION.findall(printed)}
+
+
+def test_exemptions_and_namespaces_are_heeded_until_they_lapse(project: MakeProject, tmp_path: Path) -> None:
+    exempt = "pulumi-lws/exempt.leader-ready"
+    one = project(
+        GROUPS
+        + f"""
+groups("annotated", annotations={{"{exempt}": "2999-12-31 moves to another engine"}})
+groups("lapsed", annotations={{"{exempt}": "2020-12-31 moves to another engine"}})
+groups("silent", annotations={{"{exempt}": ""}})
+groups("mistyped", annotations={{"{exempt}y": "moves to another engine"}})
+groups("configured")
+groups("elsewhere", namespace="sandbox-7")
+"""
+    )
+    file = tmp_path / "policies.json"
+    exemptions = [
+        {"rules": ["exclusive-topology"], "resources": ["*"], "reason": "one group per cluster"},
+        {"rules": ["leader-*"], "resources": ["urn:*::configured"], "reason": "starts by itself"},
+        {"rules": ["leader-redy"], "resources": ["urn:*::lapsed"], "reason": "starts by itself"},
+    ]
+    file.write_text(json.dumps({"pack": {"excludeNamespaces": ["sandbox-*"], "exemptions": exemptions}}))
+    printed = one.fails("preview", *POLICIES, "--policy-pack-config", str(file))
+    assert violations(printed) == {
+        ("mandatory", "leader-ready", "lapsed"),
+        ("mandatory", "leader-ready", "silent"),
+        ("mandatory", "leader-ready", "mistyped"),
+        ("advisory", "exemptions", "mistyped"),
+        ("advisory", "pack", "pulumi-lws-local"),
+    }
+    said = " ".join(printed.split())
+    assert f"Not exempt: the annotation {exempt} lapsed after 2020-12-31." in said
+    assert f"Not exempt: the annotation {exempt} gives no reason." in said
+    assert "exemptions[2].rules: there is no rule leader-redy. Write leader-ready." in said
+
+
+def test_an_exemption_of_the_configuration_without_a_reason_is_refused(project: MakeProject, tmp_path: Path) -> None:
+    file = tmp_path / "policies.json"
+    file.write_text(json.dumps({"pack": {"exemptions": [{"rules": ["leader-ready"], "resources": ["*"]}]}}))
+    printed = project(GROUPS).fails("preview", *POLICIES, "--policy-pack-config", str(file))
+    assert "pack: exemptions.0: reason is required" in printed

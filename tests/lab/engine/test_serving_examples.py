@@ -48,6 +48,16 @@ def test_the_api_server_takes_every_object_and_knows_every_field(variant: Varian
             assert answer.is_success, (manifest["kind"], manifest["metadata"]["name"], answer.text)
 
 
+def test_an_example_with_a_router_comes_up(lab: Any, local_stack: Any) -> None:
+    (example,) = [path for path in EXAMPLES if path.stem == "gpt-oss-120b-disaggregated"]
+    local_stack.declare(settings_of(example) | {"cluster": local_stack.settings()["cluster"]})
+    local_stack.succeeds("up", "--yes", "--skip-preview", "--policy-pack", str(PROJECT / "policies"))
+    (router,) = lab.objects("/apis/apps/v1/namespaces/models/deployments")
+    assert (router["metadata"]["name"], router["status"]["availableReplicas"]) == ("gpt-oss-router", 1)
+    (pod,) = lab.objects("/api/v1/namespaces/models/pods")
+    assert pod["spec"]["nodeName"] == "system"
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_previews_without_a_policy_violation(example: Path, local_stack: Any) -> None:
     # The lab's cluster stands in for the example's.

@@ -48,7 +48,7 @@ def test_the_api_server_takes_every_object_and_no_rule_has_a_word_to_say(
 
 
 def test_a_standalone_router_needs_no_gateway_and_no_pool() -> None:
-    assert list(objects(STANDALONE)) == [*BASE, "router-api"]
+    assert list(objects(STANDALONE)) == [*BASE, "api"]
 
 
 def test_behind_a_gateway_it_has_a_pool_and_a_route() -> None:
@@ -57,7 +57,7 @@ def test_behind_a_gateway_it_has_a_pool_and_a_route() -> None:
 
 def test_only_several_routers_have_a_budget_and_keep_apart() -> None:
     several = STANDALONE | {"replicas": 2}
-    assert list(objects(several)) == [*BASE, "router-budget", "router-api"]
+    assert list(objects(several)) == [*BASE, "router-budget", "api"]
     assert [term["topologyKey"] for term in pod(several)["topologySpreadConstraints"]] == [
         "topology.kubernetes.io/zone",
         "kubernetes.io/hostname",
@@ -66,11 +66,11 @@ def test_only_several_routers_have_a_budget_and_keep_apart() -> None:
 
 
 def test_clients_reach_the_router_where_they_reach_any_deployment() -> None:
-    service = objects(STANDALONE)["router-api"]
+    service = objects(STANDALONE)["api"]
     assert (service["metadata"]["name"], service["spec"]) == (
         "glm-5-api",
         {
-            "selector": {"app.kubernetes.io/name": "glm-5-router"},
+            "selector": {"pulumi-lws/router": "glm-5-router"},
             "ports": [{"name": "http", "port": 8000, "targetPort": 8000}],
         },
     )

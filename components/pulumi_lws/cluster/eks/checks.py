@@ -1,40 +1,44 @@
 """What keeps a cluster from working, by itself and with its pools."""
 
-import re
+import ipaddress
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from pulumi_lws.cluster.eks import interruption, names
-from pulumi_lws.cluster.eks.settings import (
-    EksClusterArgs,
-    ExistingEksCluster,
-    KarpenterCompute,
-    addon_version,
-)
+from pulumi_lws.cluster.eks.compute_checks import compute_problems
+from pulumi_lws.cluster.eks.settings import EksClusterArgs, ExistingEksCluster, KarpenterCompute
 from pulumi_lws.cluster.network.addresses import address_problems
 from pulumi_lws.cluster.network.layout import network_problems, service_problems
+from pulumi_lws.nodes.class_checks import moving_image
 from pulumi_lws.nodes.settings import GpuPool
+from pulumi_lws.nodes.tags import tag_problems
 from pulumi_lws.planning.problems import Problem, Severity
 
 _RESERVED_GROUPS = ("system:", "eks:", "aws:", "amazon:", "iam:")
 _ANYWHERE = "0.0.0.0/0"
+_MOST_PUBLIC_CIDRS = 40
+"""https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html"""
+_PRIVATE = [
+    ipaddress.IPv4Network(cidr)
+    for cidr in ("10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16")
+]
+"""Networks that nobody comes from over the internet."""
 
 
 def cluster_problems(cluster: EksClusterArgs) -> list[Problem]:
     """Return what is wrong with a cluster by itself, with paths below its own."""
     karpenter = isinstance(cluster.compute, KarpenterCompute)
     own = network_problems(cluster.network, cluster.region, karpenter=karpenter)
-    services = service_problems(cluster.network, cluster.service_cidr) if cluster.service_cidr else ()
     return [
         *_names(cluster),
         *(problem.below("network") for problem in own),
-        *(problem.below("serviceCidr") for problem in services),
-        *_addons(cluster),
+        *(problem.below("serviceCidr") for problem in service_problems(cluster.network, cluster.service_cidr)),
+        *compute_problems(cluster),
         *_access(cluster),
         *_endpoint(cluster),
         *_key(cluster),
         *_protection(cluster),
-        *_tags(cluster),
+        *tag_problems(cluster.tags),
     ]
 
 
@@ -77,7 +81,11 @@ def existing_problems(cluster: ExistingEksCluster) -> list[Problem]:
         "nothing: Auto Mode chooses its own image",
         "Remove it, or set compute: karpenter.",
     )
-    return (found if foreign else []) + ([image] if cluster.image and cluster.compute == "auto" else [])
+    return [
+        *(found if foreign else []),
+        *([image] if cluster.image and cluster.compute == "auto" else moving_image(cluster.image)),
+        *tag_problems(cluster.tags),
+    ]
 
 
 def _names(cluster: EksClusterArgs) -> Iterator[Problem]:
@@ -99,27 +107,6 @@ def _names(cluster: EksClusterArgs) -> Iterator[Problem]:
         )
 
 
-def _addons(cluster: EksClusterArgs) -> Iterator[Problem]:
-    if not isinstance(cluster.compute, KarpenterCompute):
-        if cluster.addons:
-            yield Problem(
-                "addons",
-                ", ".join(cluster.addons),
-                "none: on Auto Mode they are part of the node",
-                "Remove addons, or set compute.kind to karpenter.",
-            )
-        return
-    proxy = addon_version(cluster, "kube-proxy")
-    if not proxy.startswith(f"v{cluster.version}."):
-        yield Problem(
-            "addons.kube-proxy",
-            f"{proxy}{'' if 'kube-proxy' in cluster.addons else ', the pinned one'}",
-            f"a version for Kubernetes {cluster.version}, such as v{cluster.version}.0-eksbuild.2",
-            "Look for it with `aws eks describe-addon-versions --addon-name kube-proxy --kubernetes-version"
-            f" {cluster.version}`, and name the other add-ons' versions too.",
-        )
-
-
 def _access(cluster: EksClusterArgs) -> Iterator[Problem]:
     owners: dict[str, str] = {}
     for name, access in cluster.access.items():
@@ -131,6 +118,13 @@ def _access(cluster: EksClusterArgs) -> Iterator[Problem]:
                 f"{access.principal_arn}, which {first} has",
                 "a role or user that has no entry: EKS takes one for each",
                 f"Put both into {first}.",
+            )
+        if not access.principal_arn.startswith(f"arn:{cluster.partition}:"):
+            yield Problem(
+                f"{path}.principalArn",
+                access.principal_arn,
+                f"a role or user of the partition {cluster.partition}, which {cluster.region} belongs to",
+                "Name one of an account there.",
             )
         if access.policy is None and not access.groups:
             yield Problem(path, "neither policy nor groups", "one of them, or both", "Add policy: edit, for example.")
@@ -160,6 +154,17 @@ def _endpoint(cluster: EksClusterArgs) -> Iterator[Problem]:
             "Name the networks of your offices and of your CI, or leave it out.",
             Severity.WARNING,
         )
+    private = [cidr for cidr in cluster.public_cidrs if any(ipaddress.IPv4Network(cidr).subnet_of(p) for p in _PRIVATE)]
+    if private:
+        yield Problem(
+            "publicCidrs",
+            ", ".join(private),
+            "addresses that the internet knows: EKS refuses others",
+            "Name the addresses that your networks have on the internet; those inside the VPC need not be named.",
+        )
+    if len(cluster.public_cidrs) > _MOST_PUBLIC_CIDRS:
+        found, allowed = f"{len(cluster.public_cidrs)} networks", f"{_MOST_PUBLIC_CIDRS} at most"
+        yield Problem("publicCidrs", found, allowed, "Name larger networks, or go through a VPN.")
 
 
 def _key(cluster: EksClusterArgs) -> Iterator[Problem]:
@@ -180,17 +185,6 @@ def _protection(cluster: EksClusterArgs) -> Iterator[Problem]:
             "true with protect: false: what is protected is never replaced",
             "Apply protect: false first, or remove allowReplacement.",
         )
-
-
-def _tags(cluster: EksClusterArgs) -> Iterator[Problem]:
-    for key in cluster.tags:
-        if re.match(r"aws:|kubernetes\.io/cluster/|karpenter\.sh/", key):
-            yield Problem(
-                f"tags.{key}",
-                "a tag that is not yours to set",
-                "tags other than those of aws:, kubernetes.io/cluster/ and karpenter.sh/",
-                "Use a name of your own.",
-            )
 
 
 def _offered(cluster: EksClusterArgs, name: str, pool: GpuPool) -> Iterator[Problem]:

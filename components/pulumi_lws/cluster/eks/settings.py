@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from pulumi_lws.cluster.network.settings import Cidr, NetworkSettings, RetentionDays, SubnetId
 from pulumi_lws.declarations import Declaration, PositiveCount, Whole
@@ -16,6 +16,11 @@ KUBERNETES_VERSIONS = ("1.33", "1.34", "1.35", "1.36")
 """Versions that EKS offers and that know everything that we use (``mismatchLabelKeys``; EFA in the cluster's own
 security group). https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html"""
 
+_ACCOUNT = r"^\d{12}$"
+_REGION = r"^[a-z]{2}(-[a-z]+)+-\d$"
+_ADD_ON_VERSION = r"^v\d+\.\d+\.\d+-eksbuild\.\d+$"
+_PRINCIPAL = r"^arn:aws[a-z-]*:iam::\d{12}:(role|user)/[\w+=,.@/-]+$"
+
 
 def _kubernetes_version(value: Any) -> Any:
     if isinstance(value, float):
@@ -25,8 +30,31 @@ def _kubernetes_version(value: Any) -> Any:
     return value
 
 
+def _account(value: Any) -> Any:
+    if isinstance(value, int):
+        raise invalid("text of 12 digits", "Write it in quotes: YAML reads a number, and drops zeros in front.")
+    if isinstance(value, str) and not re.fullmatch(_ACCOUNT, value):
+        raise invalid("12 digits", "Look for it with `aws sts get-caller-identity`.")
+    return value
+
+
+def _region(text: str) -> str:
+    if not re.fullmatch(_REGION, text):
+        raise invalid("a region such as us-east-2", "Name the region, not one of its zones.")
+    return text
+
+
+def _add_on_version(text: str) -> str:
+    if not re.fullmatch(_ADD_ON_VERSION, text):
+        raise invalid(
+            "a version of an EKS add-on, such as v1.35.0-eksbuild.2",
+            "Look for it with `aws eks describe-addon-versions`.",
+        )
+    return text
+
+
 def _principal(arn: str) -> str:
-    if not re.fullmatch(r"arn:aws[a-z-]*:iam::\d{12}:(role|user)/[\w+=,.@/-]+", arn):
+    if not re.fullmatch(_PRINCIPAL, arn):
         raise invalid(
             "ARN of an IAM role or user, such as arn:aws:iam::123456789012:role/deployers",
             "Name the role itself, neither a session of it (arn:aws:sts:…:assumed-role/…) nor a group.",
@@ -34,32 +62,50 @@ def _principal(arn: str) -> str:
     return arn
 
 
-PrincipalArn = Annotated[str, AfterValidator(_principal)]
+def _text(pattern: str, example: str) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", "pattern": pattern, "examples": [example]})
+
+
+PrincipalArn = Annotated[str, AfterValidator(_principal), _text(_PRINCIPAL, "arn:aws:iam::111122223333:role/deployers")]
 """ARN of an IAM role or user."""
 
-AccountId = Annotated[str, Field(pattern=r"^\d{12}$")]
+AccountId = Annotated[str, BeforeValidator(_account), _text(_ACCOUNT, "111122223333")]
 """Number of an AWS account, in quotes."""
 
-Region = Annotated[str, Field(pattern=r"^[a-z]{2}(-[a-z]+)+-\d$")]
+Region = Annotated[str, AfterValidator(_region), _text(_REGION, "us-east-2")]
 """Name of a region, such as ``us-east-2``."""
 
-ClusterName = Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z_-]*$", max_length=100)]
+ClusterName = Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z_-]*$", max_length=100, examples=["inference"])]
 """Name of an EKS cluster."""
 
-KmsKeyArn = Annotated[str, Field(pattern=r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[0-9a-f-]{36}$")]
+KmsKeyArn = Annotated[
+    str,
+    Field(
+        pattern=r"^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[0-9a-f-]{36}$",
+        examples=["arn:aws:kms:us-east-2:111122223333:key/01234567-89ab-cdef-0123-456789abcdef"],
+    ),
+]
 """ARN of a KMS key."""
 
-SecurityGroupId = Annotated[str, Field(pattern=r"^sg-[0-9a-f]{8,17}$")]
+SecurityGroupId = Annotated[str, Field(pattern=r"^sg-[0-9a-f]{8,17}$", examples=["sg-0123456789abcdef0"])]
 """Id of a security group."""
 
 AddOn = Literal["coredns", "eks-pod-identity-agent", "kube-proxy", "vpc-cni"]
 """An add-on of EKS that we install where Karpenter makes the nodes; on Auto Mode they are part of the node."""
 
-AddOnVersion = Annotated[str, Field(pattern=r"^v\d+\.\d+\.\d+-eksbuild\.\d+$")]
+AddOnVersion = Annotated[str, AfterValidator(_add_on_version), _text(_ADD_ON_VERSION, "v1.35.0-eksbuild.2")]
 """Version of an add-on, such as ``v1.35.0-eksbuild.2``."""
 
 LogType = Literal["api", "audit", "authenticator", "controllerManager", "scheduler"]
 """A log of the control plane."""
+
+
+KubernetesVersion = Annotated[
+    str,
+    BeforeValidator(_kubernetes_version),
+    WithJsonSchema({"type": "string", "enum": list(KUBERNETES_VERSIONS)}),
+]
+"""A version of Kubernetes that EKS offers, in quotes."""
 
 
 class Access(Declaration):
@@ -78,7 +124,7 @@ class Access(Declaration):
 class AutoCompute(Declaration):
     """EKS Auto Mode makes the nodes."""
 
-    kind: Literal["auto"]
+    kind: Literal["auto"] = "auto"
     """``auto``."""
     system_cpus: PositiveCount = 64
     """Most CPUs of the nodes without GPU, which run controllers and routers. Default 64."""
@@ -87,7 +133,9 @@ class AutoCompute(Declaration):
 class SystemNodes(Declaration):
     """A small managed node group for Karpenter itself, CoreDNS and other controllers."""
 
-    instance_type: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*\.[a-z0-9-]+$")] = "m7i.xlarge"
+    instance_type: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*\.[a-z0-9-]+$", examples=["m7i.xlarge"])] = (
+        "m7i.xlarge"
+    )
     """EC2 instance type, x86_64. Default m7i.xlarge."""
     nodes: Annotated[Whole, Field(ge=2, le=100)] = 2
     """How many; Karpenter's two replicas want a node each. Default 2."""
@@ -96,7 +144,7 @@ class SystemNodes(Declaration):
 class KarpenterCompute(Declaration):
     """A Karpenter of our own makes the nodes."""
 
-    kind: Literal["karpenter"]
+    kind: Literal["karpenter"] = "karpenter"
     """``karpenter``."""
     image: ImageAlias | None = None
     """Image of the nodes of pools that name none, by a pinned alias. Default none."""
@@ -111,7 +159,7 @@ class KarpenterCompute(Declaration):
 class EksClusterArgs(Declaration):
     """An EKS cluster that is made, with its network."""
 
-    kind: Literal["eks"]
+    kind: Literal["eks"] = "eks"
     """``eks``."""
     name: ClusterName
     """Its name. Roles, queues and rules are named after it."""
@@ -123,7 +171,7 @@ class EksClusterArgs(Declaration):
     """Its network."""
     compute: Annotated[AutoCompute | KarpenterCompute, Field(discriminator="kind")]
     """Who makes the nodes."""
-    version: Annotated[str, BeforeValidator(_kubernetes_version)] = ".".join(PINS["kubernetes"].version.split(".")[:2])
+    version: KubernetesVersion = ".".join(PINS["kubernetes"].version.split(".")[:2])
     """Version of Kubernetes, in quotes. Default: the pinned one."""
     addons: Mapping[AddOn, AddOnVersion] = {}
     """Versions of add-ons. Default: the pinned ones, which fit the pinned version of Kubernetes."""
@@ -166,7 +214,7 @@ class EksClusterArgs(Declaration):
 class ExistingEksCluster(Declaration):
     """An EKS cluster that somebody else provisioned, reached by its name with the credentials for AWS."""
 
-    kind: Literal["existing-eks"]
+    kind: Literal["existing-eks"] = "existing-eks"
     """``existing-eks``."""
     name: ClusterName
     """Its name."""

@@ -65,6 +65,8 @@ def address_problems(
     free = free_addresses(network)
     path = "cidr" if isinstance(network, Vpc) else "freeAddresses"
     fix = "Choose a larger network" if isinstance(network, Vpc) else "Add subnets"
+    if any(pool.efa_mode == "dynamic" for pool in pools.values()):
+        fix += ", set efa: explicit (an interface without an address)"
     system = system_nodes * _POD_ADDRESSES.get(mode, 0)
     needed: Counter[str] = Counter()
     reasons: dict[str, list[str]] = {}
@@ -79,7 +81,7 @@ def address_problems(
             path if isinstance(network, Vpc) else f"{path}.{zone}",
             f"{free[zone]} free addresses in {zone}",
             f"{needed[zone] + system} or more: {', '.join(reasons[zone])}, system nodes {system}",
-            f"{fix}, set efa: explicit (an interface without an address), or spread the pools over zones.",
+            f"{fix}, or spread the pools over zones.",
         )
     everywhere = needed.total() + system
     if free and not short and set(needed) - {""} <= set(free) and everywhere > sum(free.values()):
@@ -88,5 +90,5 @@ def address_problems(
             f"{sum(free.values())} free addresses in {', '.join(free)}",
             f"{everywhere} or more: {', '.join(reason for zone in reasons.values() for reason in zone)}, "
             f"system nodes {system}",
-            f"{fix}, or set efa: explicit (an interface without an address).",
+            f"{fix}, or use fewer nodes.",
         )

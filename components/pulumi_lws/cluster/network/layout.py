@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from pulumi_lws.cluster.network.settings import ExistingVpc, Vpc
-from pulumi_lws.planning.problems import Problem
+from pulumi_lws.nodes.tags import tag_problems
+from pulumi_lws.planning.problems import Problem, Severity
 
 RESERVED_ADDRESSES = 5
 """The first four addresses and the last one of a subnet belong to AWS.
@@ -21,6 +22,10 @@ LARGEST_PREFIX, SMALLEST_PREFIX = 16, 22
 
 _PRIVATE_BITS, _PUBLIC_BITS = 3, 6
 _BLOCKS = 2**_PRIVATE_BITS
+
+DEFAULT_SERVICES = ("10.100.0.0/16", "172.20.0.0/16")
+"""Of what EKS chooses the addresses of Services where nobody does.
+https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html"""
 
 _SERVICE_RANGES = [ipaddress.IPv4Network(cidr) for cidr in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")]
 
@@ -77,11 +82,22 @@ def network_problems(network: Vpc | ExistingVpc, region: str, *, karpenter: bool
     return [*_zones(network, region), *own]
 
 
-def service_problems(network: Vpc | ExistingVpc, service_cidr: str) -> Iterator[Problem]:
-    """Say what is wrong with the addresses of a cluster's Services, with no path."""
+def service_problems(network: Vpc | ExistingVpc, service_cidr: str | None) -> Iterator[Problem]:
+    """Say what is wrong with the addresses of a cluster's Services, which it keeps for ever, with no path."""
     cidrs = [network.cidr] if isinstance(network, Vpc) else network.cidrs
-    services = ipaddress.IPv4Network(service_cidr)
-    shared = [cidr for cidr in cidrs if services.overlaps(ipaddress.IPv4Network(cidr))]
+    connected = network.connected_cidrs if isinstance(network, Vpc) else ()
+    if service_cidr is None:
+        if shared := [cidr for cidr in DEFAULT_SERVICES if _sharing(cidr, connected)]:
+            yield Problem(
+                "",
+                f"nothing: EKS chooses {' or '.join(DEFAULT_SERVICES)}, and the VPC is connected with addresses of"
+                f" {', '.join(shared)}",
+                "a network apart from those that the VPC is connected with",
+                "Set it: pods would take what is connected for Services.",
+                Severity.WARNING,
+            )
+        return
+    services, shared = ipaddress.IPv4Network(service_cidr), _sharing(service_cidr, cidrs)
     if not 12 <= services.prefixlen <= 24 or not any(services.subnet_of(known) for known in _SERVICE_RANGES):
         yield Problem(
             "",
@@ -96,6 +112,18 @@ def service_problems(network: Vpc | ExistingVpc, service_cidr: str) -> Iterator[
             "a network apart from the VPC's",
             "Choose another, or remove it: EKS chooses one then.",
         )
+    elif shared := _sharing(service_cidr, connected):
+        yield Problem(
+            "",
+            f"{service_cidr}, which shares addresses with the connected {', '.join(shared)}",
+            "a network apart from those that the VPC is connected with",
+            "Choose another: pods would take what is connected for Services.",
+        )
+
+
+def _sharing(cidr: str, others: Sequence[str]) -> list[str]:
+    own = ipaddress.IPv4Network(cidr)
+    return [other for other in others if own.overlaps(ipaddress.IPv4Network(other))]
 
 
 def _zones(network: Vpc | ExistingVpc, region: str) -> Iterator[Problem]:
@@ -144,6 +172,7 @@ def _vpc(vpc: Vpc, *, karpenter: bool) -> Iterator[Problem]:
                 "networks apart from the VPC's",
                 "Choose another cidr for the VPC: overlapping networks cannot be connected.",
             )
+    yield from tag_problems(vpc.tags)
     repeated = [name for name, times in Counter(vpc.endpoints).items() if times > 1]
     if repeated:
         yield Problem("endpoints", f"{', '.join(repeated)} twice", "each service once", "Remove the second one.")

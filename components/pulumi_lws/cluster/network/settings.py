@@ -4,7 +4,7 @@ import ipaddress
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 
 from pulumi_lws.declarations import Count, Declaration
 from pulumi_lws.nodes.settings import InstanceTypeName, Zone
@@ -21,13 +21,17 @@ def _network(text: str) -> str:
     return text
 
 
-Cidr = Annotated[str, AfterValidator(_network)]
+Cidr = Annotated[
+    str,
+    AfterValidator(_network),
+    WithJsonSchema({"type": "string", "pattern": r"^\d+\.\d+\.\d+\.\d+/\d+$", "examples": ["10.0.0.0/16"]}),
+]
 """An IPv4 network, such as ``10.0.0.0/16``."""
 
-VpcId = Annotated[str, Field(pattern=r"^vpc-[0-9a-f]{8,17}$")]
+VpcId = Annotated[str, Field(pattern=r"^vpc-[0-9a-f]{8,17}$", examples=["vpc-0123456789abcdef0"])]
 """Id of a VPC."""
 
-SubnetId = Annotated[str, Field(pattern=r"^subnet-[0-9a-f]{8,17}$")]
+SubnetId = Annotated[str, Field(pattern=r"^subnet-[0-9a-f]{8,17}$", examples=["subnet-0123456789abcdef0"])]
 """Id of a subnet."""
 
 Endpoint = Literal[
@@ -55,7 +59,7 @@ class Vpc(Declaration):
     1019 addresses. The subnets of a zone stay as they are when further zones are added at the end.
     """
 
-    kind: Literal["vpc"]
+    kind: Literal["vpc"] = "vpc"
     """``vpc``."""
     cidr: Cidr = "10.0.0.0/16"
     """Its addresses, /16 to /22. Default 10.0.0.0/16."""
@@ -82,7 +86,7 @@ class Vpc(Declaration):
 class ExistingVpc(Declaration):
     """A VPC that somebody else made, with its routes and endpoints."""
 
-    kind: Literal["existing"]
+    kind: Literal["existing"] = "existing"
     """``existing``."""
     vpc_id: VpcId
     """Its id."""

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 
 from pulumi_lws.checking.formats.wording import visible
+from pulumi_lws.planning.counting import counted
 from pulumi_lws.planning.formats.canvas import Canvas
 from pulumi_lws.planning.formats.wording import (
     MOST_DRAWN,
     Mark,
     context_line,
-    counted,
     headline,
     marks,
     pool_line,
@@ -115,7 +115,7 @@ def _draw_role(canvas: Canvas, role: RolePlan, pool: Pool, mark: Mark, longest: 
         _draw_memory(canvas, role.memory, colour)
         canvas.labelled("KV cache", context_line(role.memory), indent=_CELL + 10, column=_LABEL, style="quiet")
     else:
-        canvas.labelled("GPU memory", "not known", indent=_CELL + 10, column=_LABEL, style="quiet")
+        canvas.labelled("GPU memory", "not checked", indent=_CELL + 10, column=_LABEL, style="quiet")
     if role.times:
         _draw_steps(canvas, "first start", role.times.first, longest, colour)
         _draw_steps(canvas, "next copy", role.times.next, longest, colour)
@@ -148,10 +148,10 @@ def _draw_steps(canvas: Canvas, label: str, steps: tuple[Step, ...], longest: in
     x, end = _MARGIN + _CELL + 10 + _LABEL, _WIDTH - _MARGIN - _BAR_END
     canvas.text(_MARGIN + _CELL + 10, canvas.y + 12, label, "quiet")
     at = float(x)
-    for number, step in enumerate(steps):
+    for number, (step, shown) in enumerate(zip(steps, step_minutes(steps), strict=True)):
         width = step.minutes / longest * (end - x)
         canvas.rectangle(at, canvas.y, max(width - 2, 0), 16, f"{colour} {('soft', 'softer')[number % 2]}", radius=2)
-        canvas.fitting_text(at, width - 2, canvas.y + 12, (f"{step.name} {step_minutes(step)}", step_minutes(step)), "")
+        canvas.fitting_text(at, width - 2, canvas.y + 12, (f"{step.name} {shown}", shown), "")
         at += width
     canvas.text(end + 8, canvas.y + 12, f"about {minutes(steps)} min", "quiet")
     canvas.skip(22)

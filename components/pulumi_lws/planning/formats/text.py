@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from pulumi_lws.checking.formats.wording import visible
+from pulumi_lws.planning.counting import counted
 from pulumi_lws.planning.formats.blocks import Line, bar, beside, box, wrapped
 from pulumi_lws.planning.formats.wording import (
     MOST_DRAWN,
     Mark,
     assumptions,
     context_line,
-    counted,
     headline,
     marks,
     memory_line,
@@ -106,7 +106,7 @@ def _role(role: RolePlan, pool: Pool, mark: Mark, width: int) -> Iterator[Line]:
         yield from wrapped(" " * _LABEL, memory_line(role.memory), width)
         yield from wrapped(_label("KV cache"), context_line(role.memory), width, label_style="dim")
     else:
-        yield from wrapped(_label("GPU memory"), "not known: nobody said what the model is like", width, style="dim")
+        yield from wrapped(_label("GPU memory"), "not checked: nobody said what the model is like", width, style="dim")
     if role.times:
         yield from wrapped(_label("first start"), steps_line(role.times.first), width, label_style="dim")
         yield from wrapped(_label("next copy"), steps_line(role.times.next), width, label_style="dim")

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from pulumi_lws.planning.counting import counted
 from pulumi_lws.planning.memory import GpuMemory
 from pulumi_lws.planning.plan import Plan, Pool, RolePlan
 from pulumi_lws.planning.problems import Severity
-from pulumi_lws.planning.times import Step, minutes
+from pulumi_lws.planning.times import Step, in_whole_minutes, minutes
 
 MOST_DRAWN = 12
 """Islands, or nodes of a plain pool, up to which free ones are all drawn; of more only their number is said."""
@@ -16,13 +17,17 @@ def verdict(plan: Plan) -> str:
     """Say whether the plan can be applied."""
     if not plan.is_applicable:
         return "does not work" if plan.roles else "cannot be planned"
-    return "fits" if plan.roles else "has nothing to place"
+    if not plan.roles:
+        return "has nothing to place"
+    return "fits" if all(role.memory for role in plan.roles) else "fits as far as is known"
 
 
 def headline(plan: Plan) -> str:
     """Say what somebody in a hurry wants to know."""
     parts = [f"{plan.used_gpus()} of {counted(plan.gpus, 'GPU')} in use"] if plan.pools else []
     parts += [counted(count, str(s)) for s in (Severity.ERROR, Severity.WARNING) if (count := plan.count(s))]
+    if unknown := list(dict.fromkeys(role.name for role in plan.roles if role.memory is None)):
+        parts.append(f"memory of {', '.join(unknown)} not checked")
     if starts := [minutes(role.times.first) for role in plan.roles if role.times and role.groups]:
         parts.append(f"first start about {max(starts)} min")
     return " · ".join(parts)
@@ -93,21 +98,16 @@ def context_line(memory: GpuMemory) -> str:
 
 def steps_line(steps: tuple[Step, ...]) -> str:
     """Say how long a start takes, and of what."""
-    parts = ", ".join(f"{step.name} {step_minutes(step)}" for step in steps)
+    parts = ", ".join(f"{step.name} {shown}" for step, shown in zip(steps, step_minutes(steps), strict=True))
     return f"about {minutes(steps)} min: {parts}"
 
 
-def step_minutes(step: Step) -> str:
-    """Say how many minutes a step takes."""
-    return f"{step.minutes:.0f}" if step.minutes >= 1 else "<1"
+def step_minutes(steps: tuple[Step, ...]) -> tuple[str, ...]:
+    """Say how many minutes each step takes; they add up to the whole."""
+    return tuple(str(whole) if whole else "<1" for whole in in_whole_minutes(steps))
 
 
 def assumptions(roles: Iterable[RolePlan]) -> Iterator[str]:
     """Yield what estimated times rest on, each once."""
     steps = (step for role in roles if role.times for step in (*role.times.first, *role.times.next))
     yield from dict.fromkeys(f"{step.name}: {step.assumption}" for step in steps)
-
-
-def counted(number: int, thing: str, things: str = "") -> str:
-    """Say how many there are of a thing."""
-    return f"{number:,} {thing}" if number == 1 else f"{number:,} {things or thing + 's'}"

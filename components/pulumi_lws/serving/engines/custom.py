@@ -52,6 +52,13 @@ class Custom:
         if size > 1 and not settings.worker_command:
             allowed = f"the command of a worker: groups have {size} pods"
             yield Problem("engine.workerCommand", "nothing", allowed, "Write it, or fit the model into one pod.")
+        if settings.rendezvous_port == settings.api_port:
+            yield Problem(
+                "engine.rendezvousPort",
+                str(settings.rendezvous_port),
+                "a port other than apiPort, which answers only once the workers are there",
+                "Choose another port for one of them.",
+            )
         if size > 1 and settings.startup == "leader_first" and settings.rendezvous_port is None:
             yield Problem(
                 "engine.rendezvousPort",

@@ -2,12 +2,23 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from pulumi_lws.declarations import Declaration, PositiveCount, VersionText
+from pulumi_lws.declarations import Declaration, PositiveCount, VersionText, Word
+from pulumi_lws.planning.problems import invalid
 
 PortNumber = Annotated[PositiveCount, Field(le=65535)]
 """A port, 1 to 65535."""
+
+
+def _command(words: tuple[str, ...]) -> tuple[str, ...]:
+    if not words or not all(words):
+        raise invalid("a program and its arguments, none of them empty", "Write the words of the command.")
+    return words
+
+
+Command = Annotated[tuple[Word, ...], AfterValidator(_command)]
+"""A command: its program and arguments."""
 
 
 class VllmEngine(Declaration):
@@ -41,15 +52,15 @@ class CustomEngine(Declaration):
     Commands may use ``$(LWS_LEADER_ADDRESS)``, ``$(LWS_WORKER_INDEX)``, ``$(LWS_GROUP_SIZE)`` and ``$(POD_IP)``.
     """
 
-    kind: Literal["custom"]
+    kind: Literal["custom"] = "custom"
     """``custom``."""
-    leader_command: tuple[str, ...] = Field(min_length=1)
+    leader_command: Command
     """Command and arguments of the leader."""
-    worker_command: tuple[str, ...] = ()
+    worker_command: Command = ()
     """Command and arguments of a worker. Required where a group has workers."""
     api_port: PortNumber = 8000
     """Port of the API. Default 8000."""
-    health_path: Annotated[str, Field(pattern="^/")] = "/health"
+    health_path: Annotated[str, Field(pattern=r"^/[!-~]*$", examples=["/health"])] = "/health"
     """Path that answers 200 while the engine serves. Default /health."""
     rendezvous_port: PortNumber | None = None
     """Port on which the leader waits for its workers; with ``workers_first`` the port that each worker opens, which the

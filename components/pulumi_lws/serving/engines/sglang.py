@@ -13,29 +13,11 @@ from pulumi_lws.planning.problems import Problem
 from pulumi_lws.serving.engines.engine import Behaviour, Launch, Process
 from pulumi_lws.serving.engines.interconnect import interconnect
 from pulumi_lws.serving.engines.settings import SglangEngine
+from pulumi_lws.serving.engines.sglang_arguments import argument_problems
+from pulumi_lws.serving.engines.vllm_modes import version_in
 
 RENDEZVOUS_PORT = 20000
 """Port of ``--dist-init-addr``, where the first rank gathers the others."""
-
-_DECLARED = {
-    "--model-path": "model",
-    "--model": "model",
-    "--served-model-name": "servedModelName",
-    "--tp-size": "parallelism.tensor",
-    "--tensor-parallel-size": "parallelism.tensor",
-    "--pp-size": "parallelism.pipeline",
-    "--pipeline-parallel-size": "parallelism.pipeline",
-    "--ep-size": "parallelism.expert",
-    "--expert-parallel-size": "parallelism.expert",
-    "--ep": "parallelism.expert",
-    "--mem-fraction-static": "gpuMemoryUtilization",
-    "--context-length": "maxModelLen",
-    "--kv-cache-dtype": "kvCacheDtype",
-    "--dist-timeout": "startBudgetMinutes",
-    "--nnodes": "parallelism",
-    "--node-rank": "parallelism",
-    "--dist-init-addr": "parallelism",
-}
 
 
 @dataclass(frozen=True)
@@ -71,7 +53,7 @@ class Sglang:
 
     def problems(self, launch: Launch) -> list[Problem]:
         """Return what SGLang cannot do of a launch."""
-        return [*_split(launch), *_arguments(launch)]
+        return [*_split(launch), *argument_problems(launch, version_in(self.settings, launch.image))]
 
 
 def _launch_server(launch: Launch, *, leads: bool) -> Iterator[str]:
@@ -118,15 +100,3 @@ def _split(launch: Launch) -> Iterator[Problem]:
         )
     if split.expert and launch.is_mixture_of_experts is False:
         yield Problem("parallelism.expert", "true", "false: the model has no experts", "Remove it.")
-
-
-def _arguments(launch: Launch) -> Iterator[Problem]:
-    for index, word in enumerate(launch.extra_arguments):
-        path, name = f"extraArguments[{index}]", word.partition("=")[0]
-        if name in {"--api-key", "--admin-api-key"}:
-            allowed = "no secret: whoever may read pods reads arguments"
-            yield Problem(path, name, allowed, "Check keys at the gateway.")
-        elif name in _DECLARED:
-            setting = _DECLARED[name]
-            allowed = f"a flag that the declaration does not own; {setting} says it"
-            yield Problem(path, name, allowed, f"Set {setting}.")

@@ -14,6 +14,7 @@ from pulumi_lws.serving.engines import ray
 from pulumi_lws.serving.engines.engine import Behaviour, Launch, Process
 from pulumi_lws.serving.engines.interconnect import interconnect
 from pulumi_lws.serving.engines.settings import VllmEngine
+from pulumi_lws.serving.engines.vllm_arguments import without_api_servers
 from pulumi_lws.serving.engines.vllm_modes import Mode, mode_of, version_in
 from pulumi_lws.serving.engines.vllm_problems import vllm_problems
 
@@ -97,7 +98,7 @@ class Vllm:
             *(("--headless",) if headless else self._api(launch)),
             *launch.loading_arguments,
             *launch.transfer_arguments,
-            *launch.extra_arguments,
+            *(without_api_servers(launch.extra_arguments) if headless else launch.extra_arguments),
         )
 
     def _knows(self, launch: Launch, flag: str) -> bool:

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from pulumi_lws.facts.vllm_flags import Version, version_of
 from pulumi_lws.serving.engines.engine import Launch
-from pulumi_lws.serving.engines.settings import VllmEngine
+from pulumi_lws.serving.engines.settings import SglangEngine, VllmEngine
 
 # Behind the version a builder says whatever they like; a date is no version.
 _TAG = re.compile(r":v?(?P<version>\d{1,2}\.\d{1,3}(\.\d{1,3})?)(?![\d.])[^/@]*(@[^/]*)?$")
@@ -35,8 +35,8 @@ def mode_of(settings: VllmEngine, launch: Launch) -> Mode:
     return Mode.RAY if settings.backend == "ray" else Mode.NODES
 
 
-def version_in(settings: VllmEngine, image: str) -> Version | None:
-    """Return the version of vLLM: the declared one, or the one in the image's tag; None where neither says it."""
+def version_in(settings: VllmEngine | SglangEngine, image: str) -> Version | None:
+    """Return the version of the engine: the declared one, or the one in the image's tag; None where neither says it."""
     if settings.version is not None:
         return version_of(settings.version)
     found = _TAG.search(image)

@@ -17,10 +17,10 @@ _ALIKE = {"model", "served_model_name", "engine", "source", "kv_cache_dtype", "t
 
 
 def serving_labels(role: Role) -> dict[str, str]:
-    """Return the labels of pods that answer requests."""
+    """Return the labels by which the router tells pods that answer requests apart."""
     if not isinstance(role.deployment, DisaggregatedVllmArgs):
         return {}
-    return {labels.SERVES: "true", labels.LLM_D_ROLE: role.name, labels.REVISION: revision(role)}
+    return {labels.LLM_D_ROLE: role.name, labels.REVISION: revision(role)}
 
 
 def serving_selector(args: DisaggregatedVllmArgs) -> dict[str, str]:

@@ -7,6 +7,7 @@ GPU node.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from pulumi_lws.facts import labels
@@ -24,7 +25,6 @@ INFERENCE_GROUP = "inference.networking.k8s.io"
 """API group of the InferencePool."""
 
 _RBAC = "rbac.authorization.k8s.io/v1"
-_COMPONENT = "app.kubernetes.io/name"
 _EXIT_SECONDS = 30
 
 
@@ -35,7 +35,7 @@ def router_name(deployment: str) -> str:
 
 def router_labels(deployment: str) -> dict[str, str]:
     """Return the labels of the router's pods."""
-    return {_COMPONENT: router_name(deployment)}
+    return {labels.ROUTER: router_name(deployment)}
 
 
 def default_image() -> str:
@@ -95,7 +95,7 @@ def sidecar_rights(name: str, namespace: str, account: str, *, is_ours: bool) ->
 
 
 def _standalone(router: StandaloneRouter, pool: RoutedPool, port: int, image: str) -> dict[str, Manifest]:
-    files = {picker.CONFIGURATION: picker.configuration(pool), envoy.BOOTSTRAP: envoy.bootstrap(port)}
+    files = {picker.CONFIGURATION: _text(picker.configuration(pool)), envoy.BOOTSTRAP: _bootstrap(port)}
     arguments = picker.arguments(pool, has_inference_pool=False, beside_proxy=True)
     containers = [
         envoy.container(envoy.default_image(), port, drain_seconds=pool.drain_seconds),
@@ -103,12 +103,13 @@ def _standalone(router: StandaloneRouter, pool: RoutedPool, port: int, image: st
     ]
     return {
         **_common(pool, router.replicas, files, containers, rules=[]),
-        "router-api": service(pool.name, pool.namespace, router_labels(pool.name), {"http": port}),
+        # The key that the address of every kind of deployment has: a change of kind updates it in place.
+        "api": service(pool.name, pool.namespace, router_labels(pool.name), {"http": port}),
     }
 
 
 def _behind_gateway(router: GatewayRouter, pool: RoutedPool, image: str) -> dict[str, Manifest]:
-    files = {picker.CONFIGURATION: picker.configuration(pool)}
+    files = {picker.CONFIGURATION: _text(picker.configuration(pool))}
     arguments = picker.arguments(pool, has_inference_pool=True, beside_proxy=False)
     containers = [picker.container(image, arguments, drain_seconds=pool.drain_seconds)]
     # The picker watches its objectives and rewrites wherever their definitions are installed, and waits for them.
@@ -128,7 +129,7 @@ def _behind_gateway(router: GatewayRouter, pool: RoutedPool, image: str) -> dict
 def _common(
     pool: RoutedPool,
     replicas: int,
-    files: Mapping[str, Any],
+    files: Mapping[str, str],
     containers: Sequence[Manifest],
     rules: Sequence[Manifest],
 ) -> dict[str, Manifest]:
@@ -147,13 +148,22 @@ def _common(
     return objects
 
 
-def _config_map(pool: RoutedPool, files: Mapping[str, Any]) -> Manifest:
+def _text(content: Mapping[str, Any]) -> str:
+    """Write a configuration: JSON is YAML too, and ten times as fast to write."""
+    return json.dumps(content, indent=2)
+
+
+@cache
+def _bootstrap(port: int) -> str:
+    """Write Envoy's configuration, the same for all deployments and long to write."""
+    return _text(envoy.bootstrap(port))
+
+
+def _config_map(pool: RoutedPool, data: Mapping[str, str]) -> Manifest:
     """Render the configuration. Its name follows from its content, so that a change of it makes new routers."""
-    # JSON is YAML too, and ten times as fast to write.
-    data = {name: json.dumps(content, indent=2) for name, content in files.items()}
     digest = hashlib.sha256("".join(data.values()).encode()).hexdigest()[:8]
     metadata = {"name": f"{router_name(pool.name)}-{digest}", "namespace": pool.namespace}
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": dict(data)}
 
 
 def _deployment(pool: RoutedPool, replicas: int, containers: Sequence[Manifest], configuration: str) -> Manifest:

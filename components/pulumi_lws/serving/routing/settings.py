@@ -1,10 +1,36 @@
 """How requests find the pods of a disaggregated deployment."""
 
+import re
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 
-from pulumi_lws.declarations import Declaration, DnsLabel, PositiveCount
+from pulumi_lws.declarations import Declaration, NamespaceName, ObjectName, PositiveCount
+from pulumi_lws.planning.problems import invalid
+
+_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_HOST_NAME = rf"^(\*\.)?{_LABEL}(\.{_LABEL})*$"
+
+
+def _host_name(name: str) -> str:
+    if len(name) > 253 or not re.fullmatch(_HOST_NAME, name):
+        raise invalid(
+            "a host name such as llm.example.com or *.example.com, in lower-case letters, digits, '-' and '.'",
+            "Write it without a port and in lower case.",
+        )
+    return name
+
+
+HostName = Annotated[
+    str,
+    AfterValidator(_host_name),
+    WithJsonSchema({"type": "string", "maxLength": 253, "pattern": _HOST_NAME, "examples": ["llm.example.com"]}),
+]
+"""A host name, as the Gateway API takes it."""
+
+
+RouterCount = Annotated[PositiveCount, Field(le=100)]
+"""A number of routers: each takes tens of thousands of requests."""
 
 
 class StandaloneRouter(Declaration):
@@ -12,23 +38,23 @@ class StandaloneRouter(Declaration):
 
     kind: Literal["standalone"] = "standalone"
     """``standalone``."""
-    replicas: PositiveCount = 1
-    """Routers. Default 1: their view of caches and load is not shared."""
+    replicas: RouterCount = 1
+    """Routers, at most 100. Default 1: their view of caches and load is not shared."""
 
 
 class GatewayRouter(Declaration):
     """The llm-d router behind a Gateway of the cluster, by an HTTPRoute and an InferencePool."""
 
-    kind: Literal["gateway"]
+    kind: Literal["gateway"] = "gateway"
     """``gateway``."""
-    gateway: DnsLabel
+    gateway: Annotated[ObjectName, Field(examples=["public"])]
     """Name of the Gateway."""
-    gateway_namespace: DnsLabel | None = None
+    gateway_namespace: NamespaceName | None = None
     """Namespace of the Gateway. Default: that of the deployment."""
-    hostnames: tuple[str, ...] = ()
-    """Host names of the route. Default: all of the Gateway."""
-    replicas: PositiveCount = 1
-    """Routers. Default 1: their view of caches and load is not shared."""
+    hostnames: Annotated[tuple[HostName, ...], Field(max_length=16)] = ()
+    """Host names of the route, at most 16. Default: all of the Gateway."""
+    replicas: RouterCount = 1
+    """Routers, at most 100. Default 1: their view of caches and load is not shared."""
 
 
 Router = Annotated[StandaloneRouter | GatewayRouter, Field(discriminator="kind")]

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from pulumi_lws.nodes.settings import GpuPool
+from pulumi_lws.planning.counting import counted
 from pulumi_lws.planning.parallelism import GroupShape
 from pulumi_lws.planning.problems import Problem, Severity
 from pulumi_lws.serving.engines.engine import RoleName
@@ -81,12 +82,15 @@ def scaling_problems(
 
 def _too_many(settings: Autoscaling, capacity: int, shape: GroupShape, pool: GpuPool) -> Problem:
     gpus = shape.size * shape.gpus_per_pod
-    nodes = "1 node" if pool.most_nodes == 1 else f"{pool.most_nodes} nodes"
-    allowed = f"{capacity} or less: the pool has {nodes} of {pool.instance.gpus} GPUs"
-    fewer = f"Lower maxReplicas to {capacity}, or enlarge" if capacity else "Enlarge"
+    nodes = f"{counted(pool.most_nodes, 'node')} of {counted(pool.instance.gpus, 'GPU')}"
+    if capacity:
+        allowed = f"{capacity} or less: the pool has {nodes}"
+        fix = f"Lower maxReplicas to {capacity}, or enlarge the pool."
+    else:
+        allowed, fix = f"a pool with room for one: it has {nodes}", "Enlarge the pool, or name another."
     return Problem(
         "autoscaling.maxReplicas",
         f"{settings.max_replicas} copies of {gpus} GPUs each ({settings.max_replicas * gpus} GPUs)",
         allowed,
-        f"{fewer} the pool.",
+        fix,
     )

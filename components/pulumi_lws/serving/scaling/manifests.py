@@ -152,7 +152,7 @@ def _scaled_object(
             "metadata": {
                 "serverAddress": settings.prometheus,
                 "query": query(load, namespace, reporters),
-                "threshold": f"{threshold:g}",
+                "threshold": f"{threshold:.3f}".rstrip("0").removesuffix("."),
             },
         }
         for load, threshold in thresholds(settings, reporters.role).items()

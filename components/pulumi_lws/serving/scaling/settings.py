@@ -1,14 +1,43 @@
 """How the number of copies follows the load."""
 
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
-from pulumi_lws.declarations import Declaration, PositiveCount
+from pulumi_lws.declarations import Count, Declaration, PositiveCount
 from pulumi_lws.planning.problems import invalid
 
-Threshold = Annotated[float, Field(ge=0.001)]
-"""A threshold for each copy, from 0.001: Kubernetes counts in thousandths."""
+Threshold = Annotated[float, Field(ge=0.001, le=1_000_000, allow_inf_nan=False)]
+"""A threshold for each copy, from 0.001, since Kubernetes counts in thousandths, to a million."""
+
+CopyCount = Annotated[Count, Field(le=80_000)]
+"""A number of copies: a stack has 10,000 nodes of 8 GPUs at most, and no copy has less than a GPU."""
+
+
+def _address(address: str) -> str:
+    try:
+        parts = urlsplit(address)
+        is_one = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        parts, is_one = urlsplit(""), False
+    if not is_one or not address.isprintable() or " " in address:
+        raise invalid("an address such as http://prometheus.monitoring.svc:9090", "Write http or https, host and port.")
+    if parts.username is not None or parts.password is not None:
+        raise invalid(
+            "an address without a password: whoever reads the ScaledObject reads this",
+            "Remove it, and let KEDA sign in by a TriggerAuthentication of your own ScaledObject.",
+            found="an address with a password",
+        )
+    return address
+
+
+HttpAddress = Annotated[
+    str,
+    AfterValidator(_address),
+    WithJsonSchema({"type": "string", "pattern": "^https?://", "examples": ["http://prometheus.monitoring.svc:9090"]}),
+]
+"""An address of HTTP without credentials."""
 
 Pace = Annotated[PositiveCount, Field(le=1800)]
 """Seconds between two changes, from 1 to 1800, which is all that a HorizontalPodAutoscaler takes."""
@@ -22,13 +51,13 @@ class Autoscaling(Declaration):
     Prometheus adapter serves. Default keda."""
     min_replicas: PositiveCount = 1
     """Fewest copies, from 1: with none nothing reports a load. Default 1."""
-    max_replicas: PositiveCount
-    """Most copies; the pool must hold them all."""
+    max_replicas: Annotated[CopyCount, Field(ge=1)]
+    """Most copies, at most 80000; the pool must hold them all."""
     waiting_requests: Threshold | None = 5
     """Waiting requests for each copy above which copies are added. Default 5. None: not looked at."""
     kv_cache_usage: Annotated[Threshold, Field(le=1)] | None = 0.8
     """Used share of the KV cache, at most 1, above which copies are added. Default 0.8. None: not looked at."""
-    prometheus: str = "http://prometheus-operated.monitoring.svc:9090"
+    prometheus: HttpAddress = "http://prometheus-operated.monitoring.svc:9090"
     """Address of Prometheus for KEDA. Default: the service of the Prometheus operator in ``monitoring``."""
     scale_up_seconds: Pace = 180
     """Least time between two added copies, in seconds, at most 1800. Default 180."""

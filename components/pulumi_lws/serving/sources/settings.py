@@ -2,13 +2,41 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
-from pulumi_lws.declarations import Declaration, DnsLabel, PositiveCount
+from pulumi_lws.declarations import Declaration, ObjectName, PositiveCount
 from pulumi_lws.planning.problems import invalid
 
-AbsolutePath = Annotated[str, Field(pattern=r"^/[^\s]*$")]
-"""An absolute path."""
+_LONGEST_PATH = 4096
+
+
+def _folder(path: str) -> str:
+    if len(path) > _LONGEST_PATH or not path.isprintable() or ".." in path.split("/"):
+        raise invalid(
+            f"a path of at most {_LONGEST_PATH} characters without '..' and control characters",
+            "Write where the folder is, from the root.",
+        )
+    return path
+
+
+def _absolute(path: str) -> str:
+    if not path.startswith("/"):
+        raise invalid("a path that starts with '/'", "Write where the folder is, from the root.")
+    return _folder(path)
+
+
+FolderPath = Annotated[str, AfterValidator(_folder)]
+"""The path of a folder; blanks may be in it."""
+
+AbsolutePath = Annotated[
+    str,
+    AfterValidator(_absolute),
+    WithJsonSchema({"type": "string", "pattern": "^/", "examples": ["/mnt/k8s-disks/0/models/glm-5"]}),
+]
+"""An absolute path; blanks may be in it."""
+
+Revision = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][-A-Za-z0-9_./+]*$", max_length=255, examples=["main"])]
+"""Branch, tag or commit of a repository."""
 
 
 class HuggingFaceSource(Declaration):
@@ -16,10 +44,10 @@ class HuggingFaceSource(Declaration):
 
     kind: Literal["hugging-face"] = "hugging-face"
     """``hugging-face``."""
-    token_secret: DnsLabel | None = None
+    token_secret: ObjectName | None = None
     """Secret of the namespace whose key ``HF_TOKEN`` opens the model. Default none. The token itself never stands in a
     declaration."""
-    revision: str | None = None
+    revision: Revision | None = None
     """Branch, tag or commit. Default: the newest."""
     path: AbsolutePath | None = "/mnt/k8s-disks/0/pulumi-lws/hub"
     """Folder of the node that keeps what was downloaded, so that a restarted pod and its neighbours need not do it
@@ -29,26 +57,27 @@ class HuggingFaceSource(Declaration):
 class S3Source(Declaration):
     """Stream from S3 straight into GPU memory (vLLM's ``runai_streamer``)."""
 
-    kind: Literal["s3"]
+    kind: Literal["s3"] = "s3"
     """``s3``."""
-    uri: Annotated[str, Field(pattern=r"^s3://[a-z0-9][a-z0-9.-]+[a-z0-9]/?\S*$")]
+    uri: Annotated[str, Field(pattern=r"^s3://[a-z0-9][a-z0-9.-]+[a-z0-9]/?\S*$", examples=["s3://bucket/folder"])]
     """Address of the folder, ``s3://bucket/folder``."""
     concurrency: PositiveCount = 16
     """Streams at a time. Default 16."""
     region: str | None = None
     """Region of the bucket. Default: the pod's own."""
-    service_account: DnsLabel | None = None
-    """Service account whose role may read the bucket. Default: the role of the node."""
+    service_account: ObjectName | None = None
+    """Service account whose role may read the bucket. Default: the namespace's own, ``default``. A cluster that is made
+    here gives it a role by EKS Pod Identity; elsewhere you do: pods do not reach the role of their node."""
 
 
 class VolumeSource(Declaration):
     """A folder of a shared volume that already holds the weights, such as FSx for Lustre; mounted read-only."""
 
-    kind: Literal["volume"]
+    kind: Literal["volume"] = "volume"
     """``volume``."""
-    claim: DnsLabel
+    claim: ObjectName
     """PersistentVolumeClaim of the namespace, readable by many nodes."""
-    path: str = ""
+    path: FolderPath = ""
     """Folder below the root of the volume. Default: the root."""
     stream: bool = False
     """Whether to read with many streams (vLLM's ``runai_streamer``); worth it on Lustre. Default false."""
@@ -60,7 +89,7 @@ class NodeSource(Declaration):
     A pod on a node without it does not start: something of yours has to fill every new node.
     """
 
-    kind: Literal["node"]
+    kind: Literal["node"] = "node"
     """``node``."""
     path: AbsolutePath
     """Folder of the node, such as ``/mnt/k8s-disks/0/models/glm-5``."""
@@ -77,7 +106,7 @@ class CompileCache(Declaration):
     """``node``: a folder of the node's disks; ``claim``: a shared volume; ``none``: lost with the pod. Default node."""
     path: AbsolutePath = "/mnt/k8s-disks/0/pulumi-lws/cache"
     """Folder of the node. Default: below the instance store, where EKS mounts it as RAID 0."""
-    claim: DnsLabel | None = None
+    claim: ObjectName | None = None
     """PersistentVolumeClaim of the namespace; required for ``claim``, and for nothing else. Default none."""
 
     @model_validator(mode="after")
