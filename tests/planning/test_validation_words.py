@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+import pulumi_lws
 from pulumi_lws.declarations import Declaration
 from pulumi_lws.planning.annotations import names_of, tags_of
 from pulumi_lws.planning.problems import Problem
@@ -23,6 +24,9 @@ def below(model: type[Declaration]) -> Iterator[type[Declaration]]:
         yield from below(inner)
 
 
+# Every declaration there is, whatever other tests have loaded.
+for public in pulumi_lws.__all__:
+    getattr(pulumi_lws, public)
 DECLARATIONS = [model for model in dict.fromkeys(below(Declaration)) if model.__module__.startswith("pulumi_lws.")]
 FIELDS = [(model, name) for model in DECLARATIONS for name in names_of(model)]
 WRONG = ["§ §", "", 5, 1.5, True, None, [], ["a", 5], {}, {"zzz": 1}, {"kind": "zzz"}]

@@ -179,9 +179,11 @@ def test_on_the_network_of_a_node_only_sockets_of_this_container_count() -> None
 
 def test_on_a_read_only_root_the_state_is_kept_in_shared_memory(tmp_path: Path) -> None:
     """As in a container with ``readOnlyRootFilesystem``, whose only place to write is its ``/dev/shm``."""
+    # The checkout may lie below /tmp, which is hidden then: the program is opened before, and Python's own is taken.
+    interpreter = Path(sys.executable).resolve()
     shown = (
-        "mount -t tmpfs none /dev/shm && mount -t tmpfs -o ro none /tmp"
-        f" && {sys.executable} -IS {PROGRAM} leader-ready --health-port 1; ls /tmp /dev/shm"
+        f"exec 3< {PROGRAM}; mount -t tmpfs none /dev/shm && mount -t tmpfs -o ro none /tmp"
+        f" && {interpreter} -IS /dev/fd/3 leader-ready --health-port 1; ls /tmp /dev/shm"
     )
     command = [*in_namespaces("--mount", "--net"), "sh", "-c", shown]
     ended = subprocess.run(command, check=True, capture_output=True, text=True, timeout=30, cwd=tmp_path)

@@ -62,7 +62,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str, str]] = {
         a_set(a_role("prefill"), a_role("Decode_1")),
         "spec.roles[1].name",
         "'Decode_1'",
-        "text of the form ^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
+        "text such as prefill",
     ),
     "a role name of 64": (
         a_set(a_role("prefill"), a_role("a" * 64)),

@@ -68,7 +68,9 @@ class RoleSpec(LeaderWorkerSetSpec):
 class Role(UpstreamDeclaration):
     """One role, such as prefill or decode (``roles[]``)."""
 
-    name: Annotated[str, Field(min_length=1, max_length=63, pattern="^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")]
+    name: Annotated[
+        str, Field(min_length=1, max_length=63, pattern="^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", examples=["prefill"])
+    ]
     """Its name: lower-case letters, digits and ``-``, 1 to 63 characters."""
     scaling: RoleScaling | None = None
     """Who decides how many groups there are. Default: ``spec.replicas``. Since LWS 0.10."""
