@@ -91,7 +91,8 @@ DnsLabel = Annotated[
 """A DNS-1035 label: what Kubernetes takes for Services and LWS for LeaderWorkerSets."""
 
 _LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
+SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
+"""Pattern of a DNS-1123 subdomain, without its length."""
 
 
 def _namespace_name(name: str) -> str:
@@ -104,7 +105,7 @@ def _namespace_name(name: str) -> str:
 
 
 def _object_name(name: str) -> str:
-    if len(name) > 253 or not re.fullmatch(_SUBDOMAIN, name):
+    if len(name) > 253 or not re.fullmatch(SUBDOMAIN, name):
         raise invalid(
             "at most 253 lower-case letters, digits, '-' and '.', each part starting and ending with a letter or digit",
             "Write the name as kubectl shows it.",
@@ -122,7 +123,7 @@ NamespaceName = Annotated[
 ObjectName = Annotated[
     str,
     AfterValidator(_object_name),
-    WithJsonSchema({"type": "string", "maxLength": 253, "pattern": f"^{_SUBDOMAIN}$", "examples": ["my-name"]}),
+    WithJsonSchema({"type": "string", "maxLength": 253, "pattern": f"^{SUBDOMAIN}$", "examples": ["my-name"]}),
 ]
 """A DNS-1123 subdomain: what Kubernetes takes for Secrets, claims, ServiceAccounts and Gateways."""
 
@@ -160,7 +161,7 @@ def is_label_key(key: Any) -> bool:
     if not isinstance(key, str):
         return False
     prefix, separator, name = key.rpartition("/")
-    if separator and not (len(prefix) <= 253 and re.fullmatch(_SUBDOMAIN, prefix)):
+    if separator and not (len(prefix) <= 253 and re.fullmatch(SUBDOMAIN, prefix)):
         return False
     body = name.replace("-", "a").replace("_", "a").replace(".", "a")
     return 0 < len(name) <= 63 and body.isascii() and body.isalnum() and name[0].isalnum() and name[-1].isalnum()

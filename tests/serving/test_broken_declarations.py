@@ -13,10 +13,11 @@ from pulumi_lws.nodes.settings import GpuPool
 from pulumi_lws.planning.parallelism import Parallelism
 from pulumi_lws.planning.validation import problems_of
 from pulumi_lws.serving.names import ModelName, PinnedImage
-from pulumi_lws.serving.scaling.manifests import Reporters, autoscaler, leader_pods, leader_worker_set
+from pulumi_lws.serving.scaling.manifests import Reporters, autoscaler, leader_pods
 from pulumi_lws.serving.scaling.settings import Autoscaling, HttpAddress
 from pulumi_lws.serving.settings import RoleSettings
 from pulumi_lws.serving.sources.settings import AbsolutePath, FolderPath, Revision
+from pulumi_lws.workloads.scale_targets import leader_worker_set
 from tests.serving.disaggregations import roles
 from tests.serving.stacks import PACKED, manifests_of, pods_of, said, stack
 

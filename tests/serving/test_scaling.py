@@ -25,12 +25,13 @@ from pulumi_lws.serving.scaling import manifests
 from pulumi_lws.serving.scaling.checks import scaling_problems
 from pulumi_lws.serving.scaling.manifests import METRICS, MeteredEngine, Reporters, autoscaler
 from pulumi_lws.serving.scaling.settings import Autoscaling
+from pulumi_lws.workloads import scale_targets
 
 POOL = GpuPool(instance_type="p5.48xlarge", islands=4, nodes_per_island=2)
 TWO_NODES = GroupShape(size=2, gpus_per_pod=8, gpus_per_node=8)
-GLM = manifests.leader_worker_set("glm-5")
+GLM = scale_targets.leader_worker_set("glm-5")
 LEADERS = Reporters("vllm", manifests.leader_pods("glm-5"))
-TARGETS = (GLM, manifests.deployment("glm-5"), manifests.role_scaler("glm-5", "decode"))
+TARGETS = (GLM, manifests.deployment("glm-5"), scale_targets.role_scaler("glm-5", "decode"))
 
 
 def render(settings: Autoscaling, target: dict[str, str] = GLM, reporters: Reporters = LEADERS) -> dict[str, Any]:
@@ -84,7 +85,7 @@ def test_an_hpa_reads_the_metrics_of_leaders() -> None:
         return {"type": "Pods", "pods": {"metric": {"name": name}, "target": target}}
 
     settings = Autoscaling(kind="hpa", min_replicas=2, max_replicas=4, waiting_requests=2.5)
-    found = render(settings, manifests.role_scaler("glm-5", "serve"))
+    found = render(settings, scale_targets.role_scaler("glm-5", "serve"))
     assert found == {
         "apiVersion": "autoscaling/v2",
         "kind": "HorizontalPodAutoscaler",

@@ -18,6 +18,7 @@ from pulumi_lws.serving.settings import (
     gpus_of_copy,
 )
 from pulumi_lws.serving.sources.loading import Loading
+from pulumi_lws.workloads import scale_targets
 
 API_PORT = 8000
 """Port on which every deployment is reached, and engines serve unless a routing sidecar has it."""
@@ -95,8 +96,8 @@ class Role:
         if self.is_deployment:
             return scaling.deployment(self.workload)
         if self.is_scaled_by_role:
-            return scaling.role_scaler(self.deployment_name, self.name)
-        return scaling.leader_worker_set(self.workload)
+            return scale_targets.role_scaler(self.deployment_name, self.name)
+        return scale_targets.leader_worker_set(self.workload)
 
     @property
     def reporting_pods(self) -> str:

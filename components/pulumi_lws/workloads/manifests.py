@@ -5,14 +5,10 @@ from typing import Any
 
 from pulumi_lws.facts import labels
 from pulumi_lws.planning.problems import Problem
+from pulumi_lws.workloads import scale_targets
 from pulumi_lws.workloads.disaggregated_set import DisaggregatedSetArgs, Role
+from pulumi_lws.workloads.scale_targets import DISAGGREGATED_SET, LEADER_WORKER_SET
 from pulumi_lws.workloads.settings import LeaderWorkerSetArgs, WorkloadArgs
-
-LEADER_WORKER_SET = "leaderworkerset.x-k8s.io/v1"
-"""The one version of the LeaderWorkerSet API."""
-
-DISAGGREGATED_SET = "disaggregatedset.x-k8s.io/v1"
-"""The one version of the DisaggregatedSet API."""
 
 _SLICES_SINCE = (0, 10)
 """Version of LWS from which on a DisaggregatedSet has ``slices``; an older one knows no such field."""
@@ -66,7 +62,7 @@ def scale_target(args: LeaderWorkerSetArgs) -> dict[str, str] | Problem:
     if not args.scaled_elsewhere:
         fix = "Set scaledElsewhere to true: otherwise every update takes replicas back."
         return Problem("scaledElsewhere", "false", "true, where an autoscaler owns replicas", fix)
-    return {"apiVersion": LEADER_WORKER_SET, "kind": "LeaderWorkerSet", "name": args.name}
+    return scale_targets.leader_worker_set(args.name)
 
 
 def role_scaler(args: DisaggregatedSetArgs, name: str) -> dict[str, str] | Problem:
@@ -79,7 +75,7 @@ def role_scaler(args: DisaggregatedSetArgs, name: str) -> dict[str, str] | Probl
             f"one of {', '.join(external)}" if external else "a role with scaling.mode External",
             f"Set scaling.mode of {name} to External: the controller makes a scaler only for such a role.",
         )
-    return {"apiVersion": DISAGGREGATED_SET, "kind": "DisaggregatedSetRoleScaler", "name": f"{args.name}-{name}"}
+    return scale_targets.role_scaler(args.name, name)
 
 
 def disaggregated_set(args: DisaggregatedSetArgs) -> dict[str, Any]:

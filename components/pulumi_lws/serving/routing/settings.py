@@ -5,11 +5,10 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from pulumi_lws.declarations import Declaration, NamespaceName, ObjectName, PositiveCount
+from pulumi_lws.declarations import SUBDOMAIN, Declaration, NamespaceName, ObjectName, PositiveCount
 from pulumi_lws.planning.problems import invalid
 
-_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
-_HOST_NAME = rf"^(\*\.)?{_LABEL}(\.{_LABEL})*$"
+_HOST_NAME = rf"^(\*\.)?{SUBDOMAIN}$"
 
 
 def _host_name(name: str) -> str:

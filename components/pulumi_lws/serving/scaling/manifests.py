@@ -54,20 +54,9 @@ class Reporters:
     data_ranks_per_pod: int = 1
 
 
-def leader_worker_set(name: str) -> dict[str, str]:
-    """Return the scale target of a LeaderWorkerSet: copies are groups."""
-    return {"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "name": name}
-
-
 def deployment(name: str) -> dict[str, str]:
     """Return the scale target of a Deployment."""
     return {"apiVersion": "apps/v1", "kind": "Deployment", "name": name}
-
-
-def role_scaler(name: str, role: str) -> dict[str, str]:
-    """Return the scale target of one role of the DisaggregatedSet ``name``, whose scaling mode is External."""
-    kind = "DisaggregatedSetRoleScaler"
-    return {"apiVersion": "disaggregatedset.x-k8s.io/v1", "kind": kind, "name": f"{name}-{role}"}
 
 
 def leader_pods(name: str) -> str:
@@ -105,7 +94,7 @@ def autoscaler(
     Args:
         name: Name of the autoscaler.
         namespace: Namespace of the role.
-        target: What is scaled: ``leader_worker_set(…)``, ``deployment(…)`` or ``role_scaler(…)``.
+        target: What is scaled: ``deployment(…)``, or one of ``workloads/scale_targets.py``.
         settings: What was declared.
         reporters: Whose metrics count.
         start_budget_minutes: Longest time until a new copy serves; copies stay as long by default.
