@@ -3,7 +3,7 @@
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +108,43 @@ def api(shared_lab: Layout) -> Iterator[httpx.Client]:
     """The administrator's connection to the shared lab."""
     with _connection(shared_lab) as connected:
         yield connected
+
+
+@pytest.fixture(scope="session")
+def taken(
+    upstream: Definitions, tools: dict[str, Obtained], new_layout: Callable[[], Layout]
+) -> Callable[[Iterable[Mapping[str, Any]]], list[str]]:
+    """Asks an API server with the upstream schemas whether it takes objects; gives what it says against them.
+
+    Nothing is kept (a dry run), and a field that the schema does not know counts as refused. The namespaces of the
+    objects are made.
+    """
+    layout = new_layout()
+    control_plane.up(layout, Wish(tools, upstream, []), lambda _: None)
+
+    def ask(manifests: Iterable[Mapping[str, Any]]) -> list[str]:
+        against = []
+        with _connection(layout) as api:
+            for manifest in manifests:
+                metadata = manifest["metadata"]
+                if namespace := metadata.get("namespace"):
+                    api.post("/api/v1/namespaces", json={"metadata": {"name": namespace}})
+                collection = _collection(api, manifest["apiVersion"], manifest["kind"], namespace)
+                answer = api.post(
+                    collection, json=dict(manifest), params={"dryRun": "All", "fieldValidation": "Strict"}
+                )
+                if not answer.is_success:
+                    against.append(f"{manifest['kind']} {metadata['name']}: {answer.json()['message']}")
+        return against
+
+    return ask
+
+
+def _collection(api: httpx.Client, api_version: str, kind: str, namespace: str | None) -> str:
+    root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+    known = {one["kind"]: one for one in api.get(root).raise_for_status().json()["resources"] if "/" not in one["name"]}
+    inside = f"/namespaces/{namespace or 'default'}" if known[kind]["namespaced"] else ""
+    return f"{root}{inside}/{known[kind]['name']}"
 
 
 @pytest.fixture
