@@ -180,3 +180,16 @@ def test_a_strange_shape_never_stops_the_pack_and_no_rule_fails_on_it(
     monkeypatch.setattr(pulumi.log, "warn", failures.append)
     run_pack(*(Registered(kind, str(number), shape) for number, (kind, shape) in enumerate(shapes)))
     assert failures == []
+
+
+def test_a_resource_that_is_judged_again_is_read_again() -> None:
+    """Within one operation a resource may come twice, such as before and after a replacement."""
+    wrong = {
+        "metadata": {"name": "llm"},
+        "spec": {"startupPolicy": "LeaderCreated", "leaderWorkerTemplate": {"size": 2}},
+    }
+    right = {"metadata": {"name": "llm"}, "spec": {"startupPolicy": "LeaderReady", "leaderWorkerTemplate": {"size": 2}}}
+    first, second = Registered(LWS, "llm", wrong), Registered(LWS, "llm", right)
+    found = [each.policy for each in run_pack(first, second)]
+    assert found.count("leader-ready") == 1
+    assert [each.policy for each in run_pack(second, first)].count("leader-ready") == 1

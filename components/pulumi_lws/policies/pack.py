@@ -5,8 +5,9 @@ policy its own configuration, and only while it judges a resource. That policy s
 """
 
 import sys
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pulumi
@@ -39,15 +40,38 @@ _NAMES = [rule.name for rule in RULES]
 _STACK = "pulumi:pulumi:Stack"
 
 
+class _Judged(threading.local):
+    """The resource that a thread judges: all policies look at it, one after another, before the next one comes."""
+
+    urn: str | None = None
+    subject: RegisteredObject | None = None
+
+    def begin(self, urn: str) -> None:
+        """Say that the policies look at another resource from now on."""
+        self.urn, self.subject = urn, None
+
+    def read(self, args: ResourceValidationArgs) -> RegisteredObject:
+        """Return the resource, read once."""
+        if self.urn != args.urn:
+            # The policy that says where one begins may be disabled.
+            return _subject(args)
+        if self.subject is None:
+            self.subject = _subject(args)
+        return self.subject
+
+
 @dataclass
 class _Pack:
     """What the policies of a pack share.
 
     Attributes:
         scope: What the configuration says for all rules, once it was read; the same whenever it is read.
+        judged: The resource that the thread judges just now. The engine's side hands each policy a copy of its own,
+            and reading one is most of the work.
     """
 
     scope: Scope
+    judged: _Judged = field(default_factory=_Judged)
 
 
 def run(preset: str = Preset.STANDARD) -> None:
@@ -91,6 +115,7 @@ def _plain_item(container: Any, key: Any) -> Any:
 
 def _pack_policy(pack: _Pack) -> ResourceValidationPolicy:
     def validate(args: ResourceValidationArgs, report: Callable[..., None]) -> None:
+        pack.judged.begin(args.urn)
         config = plain(args.get_config())
         pack.scope = scope_of(config)
         if args.resource_type == _STACK:
@@ -109,7 +134,7 @@ def _pack_policy(pack: _Pack) -> ResourceValidationPolicy:
 def _policy(rule: Rule, preset: Preset, pack: _Pack) -> ResourceValidationPolicy:
     def validate(args: ResourceValidationArgs, report: Callable[..., None]) -> None:
         if rule.applies_to(_outline(args)):
-            for problem in _judge(rule, args.urn, _subject(args), pack.scope, values=plain(args.get_config())):
+            for problem in _judge(rule, args.urn, pack.judged.read(args), pack.scope, values=plain(args.get_config())):
                 # Another policy says what could not be judged, and that blocks nothing.
                 if problem.severity is not Severity.UNSEEN:
                     report(str(problem))
@@ -144,7 +169,7 @@ def _stack_policy(rule: Rule, preset: Preset, pack: _Pack) -> StackValidationPol
 def _unseen_policy(pack: _Pack) -> ResourceValidationPolicy:
     def validate(args: ResourceValidationArgs, report: Callable[..., None]) -> None:
         governing = [rule for rule in RULES if rule.applies_to(_outline(args))]
-        subject = _subject(args) if governing else _outline(args)
+        subject = pack.judged.read(args) if governing else _outline(args)
         for rule in governing:
             for problem in _judge(rule, args.urn, subject, pack.scope):
                 if problem.severity is Severity.UNSEEN:
