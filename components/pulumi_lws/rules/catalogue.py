@@ -1,5 +1,6 @@
 """Every rule there is. The policy pack, the documentation and the tests take their rules from here."""
 
+from pulumi_lws.rules.accelerators_in_limits import ACCELERATORS_IN_LIMITS
 from pulumi_lws.rules.averaged_metrics import AVERAGED_METRICS
 from pulumi_lws.rules.child_name import CHILD_NAME
 from pulumi_lws.rules.child_name_kueue import CHILD_NAME_KUEUE
@@ -7,10 +8,13 @@ from pulumi_lws.rules.claim_fields import CLAIM_FIELDS
 from pulumi_lws.rules.claim_retention import CLAIM_RETENTION
 from pulumi_lws.rules.claims_kept import CLAIMS_KEPT
 from pulumi_lws.rules.claims_mounted import CLAIMS_MOUNTED
+from pulumi_lws.rules.efa_requested import EFA_REQUESTED
 from pulumi_lws.rules.exclusive_topology import EXCLUSIVE_TOPOLOGY
 from pulumi_lws.rules.executor_backend import EXECUTOR_BACKEND
 from pulumi_lws.rules.external_replicas import EXTERNAL_REPLICAS
 from pulumi_lws.rules.external_slices import EXTERNAL_SLICES
+from pulumi_lws.rules.gang_scheduled import GANG_SCHEDULED
+from pulumi_lws.rules.guaranteed_resources import GUARANTEED_RESOURCES
 from pulumi_lws.rules.headless_probes import HEADLESS_PROBES
 from pulumi_lws.rules.injected_variables import INJECTED_VARIABLES
 from pulumi_lws.rules.leader_address import LEADER_ADDRESS
@@ -22,11 +26,14 @@ from pulumi_lws.rules.name_fits import NAME_FITS
 from pulumi_lws.rules.name_fits_kueue import NAME_FITS_KUEUE
 from pulumi_lws.rules.newer_kubernetes import NEEDS_NEWER_KUBERNETES
 from pulumi_lws.rules.newer_lws import NEEDS_NEWER_LWS
+from pulumi_lws.rules.no_plain_secrets import NO_PLAIN_SECRETS
+from pulumi_lws.rules.not_disrupted import NOT_DISRUPTED
 from pulumi_lws.rules.one_topology import ONE_TOPOLOGY
 from pulumi_lws.rules.overwritten_labels import OVERWRITTEN_LABELS
 from pulumi_lws.rules.own_role_scaler import OWN_ROLE_SCALER
 from pulumi_lws.rules.partition_below_replicas import PARTITION_BELOW_REPLICAS
 from pulumi_lws.rules.partition_keeps_surge import PARTITION_KEEPS_SURGE
+from pulumi_lws.rules.pinned_images import PINNED_IMAGES
 from pulumi_lws.rules.placement_conflict import PLACEMENT_CONFLICT
 from pulumi_lws.rules.placement_topology import PLACEMENT_TOPOLOGY
 from pulumi_lws.rules.pod_count import POD_COUNT
@@ -44,6 +51,7 @@ from pulumi_lws.rules.rule import Rule
 from pulumi_lws.rules.server_side_apply import SERVER_SIDE_APPLY
 from pulumi_lws.rules.service_links import SERVICE_LINKS
 from pulumi_lws.rules.shadowing_service import SHADOWING_SERVICE
+from pulumi_lws.rules.shared_memory import SHARED_MEMORY
 from pulumi_lws.rules.side_channel_host import SIDE_CHANNEL_HOST
 from pulumi_lws.rules.subgroup_topology import SUBGROUP_TOPOLOGY
 from pulumi_lws.rules.subgroups_divide import SUBGROUPS_DIVIDE
@@ -99,5 +107,13 @@ RULES: tuple[Rule, ...] = (
     ROLE_AUTOSCALER,
     OWN_ROLE_SCALER,
     AVERAGED_METRICS,
+    GANG_SCHEDULED,
+    ACCELERATORS_IN_LIMITS,
+    EFA_REQUESTED,
+    GUARANTEED_RESOURCES,
+    SHARED_MEMORY,
+    NOT_DISRUPTED,
+    PINNED_IMAGES,
+    NO_PLAIN_SECRETS,
 )
 """The rules, in the order in which reports and docs list them."""

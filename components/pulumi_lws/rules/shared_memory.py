@@ -1,0 +1,51 @@
+"""Rule: pods with several GPUs have shared memory for NCCL."""
+
+from collections.abc import Iterable
+
+from pulumi_lws.planning.problems import Problem, Severity
+from pulumi_lws.rules.engine_commands import gpus_of
+from pulumi_lws.rules.groups import items
+from pulumi_lws.rules.pods import Pods, about_accelerated_pods, makes_pods
+from pulumi_lws.rules.rule import Context, Rule
+from pulumi_lws.rules.values import UNKNOWN, unseen, value_at
+
+_MOUNT = "/dev/shm"  # noqa: S108 - where NCCL looks
+_FIX = "Mount an emptyDir with medium Memory at /dev/shm; its size counts against the memory of the pod."
+
+
+def _check(pods: Pods, _context: Context) -> Iterable[Problem]:
+    volumes = {value_at(volume, "name"): volume for _, volume in items(pods.at("volumes"), "")}
+    for path, container in pods.containers(before=False):
+        gpus = gpus_of(container)
+        if not isinstance(gpus, int) or gpus < 2:
+            continue
+        where = f"{path}.volumeMounts"
+        mounts = [mount for _, mount in items(value_at(container, "volumeMounts"), "")]
+        at_place = [mount for mount in mounts if value_at(mount, "mountPath") == _MOUNT]
+        if not at_place:
+            if UNKNOWN in mounts or any(value_at(mount, "mountPath") is UNKNOWN for mount in mounts):
+                yield unseen(where, "whether there is shared memory")
+            else:
+                yield Problem(where, f"nothing at {_MOUNT}", f"memory at {_MOUNT} for {gpus} GPUs", _FIX)
+            continue
+        medium = value_at(volumes.get(value_at(at_place[0], "name")), "emptyDir", "medium")
+        if medium is UNKNOWN:
+            yield unseen(pods.path_to("spec", "volumes"), "whether shared memory is memory")
+        elif medium != "Memory":
+            where = pods.path_to("spec", "volumes")
+            yield Problem(where, f"a disk at {_MOUNT}", "emptyDir with medium Memory", _FIX)
+
+
+SHARED_MEMORY = Rule(
+    name="shared-memory",
+    title="Pods with several GPUs have memory at /dev/shm.",
+    why=(
+        "Containers get 64 MB there. NCCL and the workers of an engine exchange through it and fail when they start"
+        " (https://github.com/vllm-project/vllm/issues/1710)."
+    ),
+    fix=_FIX,
+    severity=Severity.ERROR,
+    applies_to=makes_pods,
+    check=about_accelerated_pods(_check),
+    house=True,
+)
