@@ -16,7 +16,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from lab import demo, engine
+from lab import charts, demo, engine
 from lab.aws.cluster_access import ClusterAccess
 from lab.aws.seeding import seed as seed_accounts
 from lab.cluster import client, control_plane, nodes, parts, processes, record, report, status
@@ -56,6 +56,9 @@ def _checked_name(name: str) -> str:
 
 
 Name = Annotated[str, typer.Option("--name", callback=_checked_name, metavar="NAME", help="Which lab.")]
+Bare = Annotated[
+    bool, typer.Option("--bare", help="Without the kinds of add-ons, for a program that brings them with their charts.")
+]
 WithKarpenter = Annotated[bool, typer.Option("--karpenter", help="With Karpenter, which adds fake nodes on demand.")]
 
 
@@ -84,6 +87,7 @@ def up(
         ),
     ] = None,
     karpenter: WithKarpenter = False,
+    bare: Bare = False,
     api_port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port of the API server.")] = None,
 ) -> None:
     """Start a lab, or what lacks of it."""
@@ -102,9 +106,12 @@ def up(
     if known and known.lws_controller and not lws_controller:
         typer.echo("LWS_LAB_CONTROLLER is not set any more: this lab goes on without that controller.", err=True)
     began = time.monotonic()
+    charts.write(charts.FOLDER, Definitions(tuple(releases)))
+    # A controller that runs in the lab itself needs its kinds from the start.
+    left_out = charts.COMPONENTS - ({"lws"} if lws_controller else frozenset()) if bare else frozenset()
     wish = control_plane.Wish(
         tools,
-        Definitions(tuple(releases)),
+        Definitions(tuple(releases), left_out),
         fake_nodes,
         karpenter=karpenter,
         lws_controller=bool(lws_controller),
@@ -139,7 +146,7 @@ def down(
 @app.command(name="demo")
 def show_demo(name: Name = DEFAULT_LAB) -> None:
     """Provision the local stack on a lab with two fake p5.48xlarge nodes, and show what it made."""
-    up(name=name, node_specs=[demo.NODES])
+    up(name=name, node_specs=[demo.NODES], bare=True)
     layout = Layout(lab_folder(name))
     demo.provision(layout)
     demo.show(demo.read_back(layout), name)

@@ -70,8 +70,8 @@ def _closed_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def local_platform() -> dict[str, Any]:
-    """The platform of the local stack, as YAML has it."""
-    return platform_of("local")
+    """Cluster, pools and deployments of the local stack, as YAML has it."""
+    return {key: platform_of("local")[key] for key in ("cluster", "namespace", "pools", "deployments")}
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 PACKAGE = PROJECT / "components" / "pulumi_lws"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
-SHELL = re.compile(r"(^|/)(component\.py|component/|platform/component\.py|testing/monitor\.py|policies/)")
+SHELL = re.compile(r"(^|/)(component\.py|component/|testing/monitor\.py|policies/)")
 """Where Pulumi may be imported."""
 
 

@@ -48,14 +48,16 @@ class Definitions:
 
     Attributes:
         releases: Upstream releases; a later one wins over an earlier one.
+        left_out: Components whose kinds a program is to install itself.
     """
 
     releases: tuple[Release, ...] = ()
+    left_out: frozenset[str] = frozenset()
 
     @property
     def sources(self) -> list[str]:
-        """Names of the releases."""
-        return [release.name for release in self.releases]
+        """Names of the releases, and of what is left out."""
+        return [*(release.name for release in self.releases), *(f"no {name}" for name in sorted(self.left_out))]
 
     def read(self) -> list[dict[str, Any]]:
         """Read all definitions.
@@ -63,7 +65,7 @@ class Definitions:
         Raises:
             LabError: A file is not YAML.
         """
-        found = {kind.name: stand_in(kind) for kind in KINDS}
+        found = {kind.name: stand_in(kind) for kind in KINDS if kind.component not in self.left_out}
         for release in self.releases:
             for path in sorted(release.folder.glob("*.yaml")):
                 for definition in _read(path, release.name):

@@ -108,6 +108,14 @@ def _ray_cluster(subject: Object) -> Status:
     return {"state": "ready", "observedGeneration": subject["metadata"]["generation"]}
 
 
+def _ray_service(subject: Object) -> Status:
+    conditions = [
+        _condition(subject, "Ready", "NonZeroServeEndpoints"),
+        _condition(subject, "UpgradeInProgress", "NoPendingCluster", holds=False),
+    ]
+    return {"conditions": conditions, "observedGeneration": subject["metadata"]["generation"]}
+
+
 _queue = _with(("Active", "Ready"))
 _node_class = _with(("Ready", "Ready"))
 
@@ -169,7 +177,7 @@ KINDS: tuple[Kind, ...] = (
     Kind(*_PROMETHEUS, "ServiceMonitor", "servicemonitors", "prometheus-operator"),
     Kind(*_PROMETHEUS, "PrometheusRule", "prometheusrules", "prometheus-operator"),
     Kind("ray.io", "v1", "RayCluster", "rayclusters", "kuberay", _ray_cluster),
-    Kind("ray.io", "v1", "RayService", "rayservices", "kuberay", _with(("Ready", "NonZeroServeEndpoints"))),
+    Kind("ray.io", "v1", "RayService", "rayservices", "kuberay", _ray_service),
 )
 
 

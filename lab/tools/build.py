@@ -39,7 +39,7 @@ def build(tool: Tool, go: Go, partial: Path, log: Path, tick: Callable[[str], No
     copy([*(recipe.source.iterdir() if recipe.source else ()), *(module / file for file in recipe.embeds)], work)
     if recipe.schema:
         stamp_version(module / recipe.schema, work, tool.version)
-    flags = ["-trimpath", "-ldflags", linker_flags(tool)]
+    flags = ["-trimpath", "-ldflags", linker_flags(tool), *(["-tags", ",".join(recipe.tags)] if recipe.tags else [])]
     for number, (binary, package) in enumerate(recipe.packages.items(), start=1):
         doing = f"{binary}, {number} of {len(recipe.packages)}" if len(recipe.packages) > 1 else "compiling"
         go_command("build", *flags, "-o", str(result / binary), package, doing=doing)

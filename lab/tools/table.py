@@ -26,6 +26,7 @@ class Recipe:
         version: Version of the module as Go writes it.
         packages: Binary → Go package that it is built from; ``.`` is the program in ``source``.
         stamp: Go variable and value that carry the version into the binary; ``{version}`` is the tool's.
+        tags: Build tags that leave out what is not needed here.
         imports: Packages of the module that ``source`` imports.
         source: Folder of a program of ours that is built on the module; None if the module has the program itself.
         embeds: Files of the module that ``source`` embeds.
@@ -38,6 +39,7 @@ class Recipe:
     version: str
     packages: Mapping[str, str]
     stamp: str = ""
+    tags: tuple[str, ...] = ()
     imports: tuple[str, ...] = ()
     source: Path | None = None
     embeds: tuple[str, ...] = ()
@@ -177,6 +179,21 @@ _TOOLS = (
         ),
         minutes=2,
         megabytes=1500,
+        on_demand=True,
+    ),
+    Tool(
+        name="promtool",
+        what="Prometheus' own judge of rules",
+        version=PINS["prometheus"].version,
+        recipe=Recipe(
+            module=PINS["prometheus"].source,
+            version=f"v{PINS['prometheus'].version}",
+            packages={"promtool": f"{PINS['prometheus'].source}/cmd/promtool"},
+            # The SDKs of a dozen clouds, among which Prometheus would look for targets.
+            tags=("remove_all_sd",),
+        ),
+        minutes=1.5,
+        megabytes=1000,
         on_demand=True,
     ),
     Tool(

@@ -5,7 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulumi_lws.planning.problems import Severity
-from pulumi_lws.planning.times import Start, Step, Way, budget_problems, in_whole_minutes, minutes, start_times
+from pulumi_lws.planning.times import (
+    Start,
+    Step,
+    Way,
+    WayTimes,
+    budget_problems,
+    in_whole_minutes,
+    minutes,
+    start_times,
+)
 
 GLM_5 = Start(weights_gb=756, way="download")
 WAYS: list[Way] = ["download", "local-disk", "s3-stream", "shared-volume", "shared-volume-stream"]
@@ -28,6 +37,42 @@ def test_nodes_that_are_there_need_no_boot_but_pull_the_image() -> None:
         "download",
         "weights",
         "warm-up",
+    ]
+
+
+def test_images_that_are_pulled_beforehand_are_there_where_the_nodes_are() -> None:
+    pulled = replace(GLM_5, pre_pulled=True)
+    times = start_times(replace(pulled, nodes_are_there=True))
+    assert (names(times.first), names(times.next)) == (["download", "weights", "warm-up"],) * 2
+    assert start_times(pulled) == start_times(GLM_5)
+
+
+def test_a_start_is_compared_with_every_way_that_the_weights_could_come() -> None:
+    assert start_times(replace(GLM_5, way="s3-stream")).ways == (
+        WayTimes("download", in_use=False, load=27, first=53, next=53),
+        WayTimes("local-disk", in_use=False, load=14, first=41, next=41),
+        WayTimes("s3-stream", in_use=True, load=4, first=30, next=30),
+        WayTimes("shared-volume", in_use=False, load=97, first=124, next=124),
+        WayTimes("shared-volume-stream", in_use=False, load=7, first=33, next=33),
+    )
+
+
+@given(
+    st.builds(
+        Start,
+        st.floats(0, 2000),
+        st.sampled_from(WAYS),
+        nodes_are_there=st.booleans(),
+        pre_pulled=st.booleans(),
+        next_shares_a_node=st.booleans(),
+        downloads_stay=st.booleans(),
+    )
+)
+def test_the_way_in_use_takes_as_long_as_the_start_itself(start: Start) -> None:
+    times = start_times(start)
+    assert [each.way for each in times.ways] == WAYS
+    assert [(each.way, each.first, each.next) for each in times.ways if each.in_use] == [
+        (start.way, minutes(times.first), minutes(times.next))
     ]
 
 

@@ -10,7 +10,7 @@ from pulumi_lws.facts.instances import INSTANCE_TYPES
 from pulumi_lws.platform.checks import read, roles_by_path
 from pulumi_lws.platform.component import Platform
 from pulumi_lws.platform.settings import PlatformArgs
-from pulumi_lws.serving.settings import MultiNodeVllmSettings
+from pulumi_lws.serving.entries import MultiNodeVllmEntry
 from pulumi_lws.testing.monitor import record
 
 Raw = dict[str, Any]
@@ -44,7 +44,7 @@ def test_mistakes_of_every_kind_are_shown_at_once(local_platform: Raw) -> None:
         ),
         (
             "deployments.misspelt.replica: found an unknown field with the value 1; allowed:"
-            f" {', '.join(field.alias or name for name, field in MultiNodeVllmSettings.model_fields.items())}."
+            f" {', '.join(field.alias or name for name, field in MultiNodeVllmEntry.model_fields.items())}."
             " Write replicas instead."
         ),
         "deployments.no-pool.pool: found p7; allowed: p5. Name a pool of this stack, or declare it under pools.",

@@ -176,13 +176,14 @@ def test_a_mount_beside_ours_is_taken(path: str) -> None:
         "leaderworkerset.sigs.k8s.io/worker-index",
         "disaggregatedset.x-k8s.io/name",
         "llm-d.ai/role",
+        "kueue.x-k8s.io/queue-name",
     ],
 )
 def test_no_label_of_the_user_is_one_that_selectors_follow(key: str) -> None:
     assert answers("glm-5", labels={key: "x"}) == [
         (
             f"error: labels.{key}: found {key}; allowed: a key without pulumi-lws/, leaderworkerset.sigs.k8s.io/,"
-            " disaggregatedset.x-k8s.io/, llm-d.ai/: selectors follow those. Rename it."
+            " disaggregatedset.x-k8s.io/, llm-d.ai/, kueue.x-k8s.io/: selectors follow those. Rename it."
         )
     ]
 

@@ -98,7 +98,7 @@ def test_an_hpa_reads_the_metrics_of_leaders() -> None:
             },
             "minReplicas": 2,
             "maxReplicas": 4,
-            "metrics": [metric("vllm:num_requests_waiting", "2500m"), metric("vllm:kv_cache_usage_perc", "800m")],
+            "metrics": [metric("vllm_num_requests_waiting", "2500m"), metric("vllm_kv_cache_usage_perc", "800m")],
             "behavior": BEHAVIOR,
         },
     }

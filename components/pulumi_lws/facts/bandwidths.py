@@ -45,6 +45,9 @@ LOCAL_DISK = Rate(0.9, "Llama-3.1-405B in BF16 (810 GB) takes 10 to 20 min with 
 S3_STREAM = Rate(3.7, "benchmarks of the Run:ai Model Streamer: 3.51 GiB/s from S3 with 40 Gbit/s of network")
 """From S3 to the GPUs, with many streams."""
 
+COPY = Rate(0.125, "a network of 1 Gbit/s, which small nodes have without bursts")
+"""From S3 or the hub to a shared volume, by a node that nobody chose."""
+
 SHARED_VOLUME = Rate(
     0.13, "Kimi K2 (554 GiB) took 4,575 s from Lustre with files on one stripe, read one after another"
 )

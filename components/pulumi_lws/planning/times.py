@@ -1,6 +1,6 @@
 """How long a copy takes until it serves, and whether its start budget bears that."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pulumi_lws.facts import bandwidths
@@ -18,6 +18,9 @@ _READS: dict[Way, tuple[tuple[str, Rate], ...]] = {
     "shared-volume-stream": (("weights", bandwidths.SHARED_VOLUME_STREAM),),
 }
 
+_LOADS = frozenset(name for reads in _READS.values() for name, _ in reads)
+"""Names of the steps that load weights."""
+
 _FASTER: dict[Way, str] = {
     "download": "keep the weights in S3 or on a shared volume (source.kind s3 or volume)",
     "local-disk": "stream them from S3 (source.kind s3)",
@@ -34,7 +37,8 @@ class Start:
     Attributes:
         weights_gb: Size of the weights in GB (10^9 bytes); every node of a copy reads all of them.
         way: How they get to the GPUs.
-        nodes_are_there: Whether nodes stand before pods do; images are pulled all the same.
+        nodes_are_there: Whether nodes stand before pods do.
+        pre_pulled: Whether a node pulls the images as soon as it stands; else the first pod on it does.
         next_shares_a_node: Whether one more copy finds room on a node that runs already.
         downloads_stay: Whether a node keeps what it downloaded for other pods.
         next_finds_kernels: Whether compiled kernels are kept where another node finds them.
@@ -44,6 +48,7 @@ class Start:
     weights_gb: float
     way: Way
     nodes_are_there: bool = False
+    pre_pulled: bool = False
     next_shares_a_node: bool = False
     downloads_stay: bool = False
     next_finds_kernels: bool = False
@@ -66,6 +71,25 @@ class Step:
 
 
 @dataclass(frozen=True)
+class WayTimes:
+    """How long a copy takes if its weights come one way, in whole minutes, rounded up.
+
+    Attributes:
+        way: The way.
+        in_use: Whether it is the declared one.
+        load: Until the weights are on the GPUs, once the engine asks for them.
+        first: The first start.
+        next: One more copy.
+    """
+
+    way: Way
+    in_use: bool
+    load: int
+    first: int
+    next: int
+
+
+@dataclass(frozen=True)
 class StartTimes:
     """How long a copy takes until it serves.
 
@@ -74,32 +98,47 @@ class StartTimes:
         next: Steps of one more copy.
         weights_gb: Size of the weights in GB (10^9 bytes).
         budget_minutes: The start budget: a copy that takes longer is started over.
+        ways: The same for each way that the weights could come.
     """
 
     first: tuple[Step, ...]
     next: tuple[Step, ...]
     weights_gb: float
     budget_minutes: int
+    ways: tuple[WayTimes, ...]
 
 
 def start_times(start: Start) -> StartTimes:
-    """Estimate the first start and that of one more copy."""
+    """Estimate the first start and that of one more copy, and what each way of the weights would make of them."""
+    first, following = _steps(start)
+    return StartTimes(
+        first, following, start.weights_gb, start.budget_minutes, tuple(_way_times(start, way) for way in _READS)
+    )
+
+
+def _way_times(start: Start, way: Way) -> WayTimes:
+    """Estimate a start whose weights come another way; what is downloaded then stays, as is the default."""
+    first, following = _steps(start if way == start.way else replace(start, way=way, downloads_stay=True))
+    load = tuple(step for step in first if step.name in _LOADS)
+    return WayTimes(way, way == start.way, minutes(load), minutes(first), minutes(following))
+
+
+def _steps(start: Start) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """Return the steps of the first start and those of one more copy."""
     reads = tuple(
         Step(name, rate.minutes(start.weights_gb), f"{rate.gigabytes_per_second:g} GB/s; {rate.source}")
         for name, rate in _READS[start.way]
     )
-    boot: tuple[Step, ...] = (
-        (_pull(),) if start.nodes_are_there else (_step("node boot", bandwidths.NODE_BOOT), _pull())
-    )
+    boot: tuple[Step, ...] = (_step("node boot", bandwidths.NODE_BOOT), _pull())
+    if start.nodes_are_there:
+        boot = () if start.pre_pulled else boot[1:]
     next_boot, next_reads = boot, reads
     if start.next_shares_a_node:
         next_boot, next_reads = (), reads[-1:] if start.downloads_stay else reads
     compiled = bandwidths.COMPILE_CACHED if start.next_finds_kernels else bandwidths.COMPILE
-    return StartTimes(
-        first=(*boot, *reads, _step("warm-up", bandwidths.COMPILE)),
-        next=(*next_boot, *next_reads, _step("warm-up", compiled)),
-        weights_gb=start.weights_gb,
-        budget_minutes=start.budget_minutes,
+    return (
+        (*boot, *reads, _step("warm-up", bandwidths.COMPILE)),
+        (*next_boot, *next_reads, _step("warm-up", compiled)),
     )
 
 
@@ -125,7 +164,7 @@ def budget_problems(start: Start, path: str) -> list[Problem]:
     needed, budget = minutes(steps), start.budget_minutes
     if needed <= budget:
         return []
-    reads = sum(step.minutes for step in steps if step.name in {"download", "weights"})
+    reads = sum(step.minutes for step in steps if step.name in _LOADS)
     parts = ", ".join(f"{step.name} {whole}" for step, whole in zip(steps, in_whole_minutes(steps), strict=True))
     return [
         Problem(

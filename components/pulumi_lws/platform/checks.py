@@ -1,6 +1,6 @@
 """Reading a stack file, and what keeps its parts from working together."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any
@@ -15,22 +15,20 @@ from pulumi_lws.planning.problems import Problem, errors_of
 from pulumi_lws.planning.validation import problems_of
 from pulumi_lws.platform.cluster_checks import infrastructure_problems, mode_of
 from pulumi_lws.platform.fitting import fitting_problems
+from pulumi_lws.platform.parts import joint_problems, part_problems
 from pulumi_lws.platform.rollouts import without_scattered_surge
 from pulumi_lws.platform.settings import PlatformArgs
 from pulumi_lws.platform.sizing import path_of_role, sizing_problems
+from pulumi_lws.ray.entries import ray_args_of
+from pulumi_lws.ray.settings import RayArgs, ray_pool_use
 from pulumi_lws.serving.checks import checked
 from pulumi_lws.serving.deciding import roles_of
+from pulumi_lws.serving.entries import DeploymentSettings, args_of
 from pulumi_lws.serving.roles import Role
-from pulumi_lws.serving.settings import (
-    DeploymentArgs,
-    DeploymentSettings,
-    args_of,
-    pool_use,
-    roles_settings,
-)
+from pulumi_lws.serving.settings import DeploymentArgs, pool_use, roles_settings
 from pulumi_lws.serving.taken_names import TakenNames, clashes
 
-ENTRY_SECTIONS = ("pools", "deployments")
+ENTRY_SECTIONS = ("pools", "deployments", "teams", "ray", "gatewayAutoscalers")
 """Sections whose entries stand on their own, so that a mistake in one does not hide those in another."""
 
 _NAMESPACES_OF_KUBERNETES = ("default", "kube-node-lease", "kube-public", "kube-system")
@@ -57,12 +55,38 @@ def read(raw: Any, today: date | None = None) -> tuple[PlatformArgs | None, list
 def deployments_of(platform: PlatformArgs) -> dict[str, DeploymentArgs]:
     """Return the arguments of every deployment's component; each knows what the others take of its pools."""
     use = {name: pool_use(deployment, platform.pools) for name, deployment in platform.deployments.items()}
-    total = sum(use.values(), Counter[str]())
+    total = sum(use.values(), _ray_use(platform))
     deployments = {
-        name: args_of(name, platform.namespace, _on(platform, deployment), platform.pools, total - use[name])
+        name: args_of(
+            name,
+            platform.namespace_of(deployment.team),
+            _on(platform, deployment),
+            platform.pools,
+            total - use[name],
+        )
         for name, deployment in platform.deployments.items()
     }
     return without_scattered_surge(platform, deployments)
+
+
+def ray_of(platform: PlatformArgs) -> dict[str, RayArgs]:
+    """Return the arguments of everything on Ray; each knows what the others take of its pool."""
+    use = [pool_use(deployment, platform.pools) for deployment in platform.deployments.values()]
+    total = sum(use, _ray_use(platform))
+    return {
+        name: ray_args_of(
+            name,
+            platform.namespace_of(entry.team),
+            entry,
+            platform.pools,
+            total - ray_pool_use(entry, platform.pools),
+        )
+        for name, entry in platform.ray.items()
+    }
+
+
+def _ray_use(platform: PlatformArgs) -> Counter[str]:
+    return sum((ray_pool_use(entry, platform.pools) for entry in platform.ray.values()), Counter[str]())
 
 
 def _on(platform: PlatformArgs, deployment: DeploymentSettings) -> DeploymentSettings:
@@ -98,16 +122,25 @@ def check(
         problems += [problem.below(f"deployments.{name}") for problem in found]
         if taken is not None:
             names[name] = taken
-    problems += [*_clashes(names), *_namespace(platform), *_versions(platform), *_pools(platform)]
+    problems += [*_clashes(platform, names), *_namespace(platform), *_versions(platform), *_pools(platform)]
+    problems += part_problems(platform, {n: a for n, a in ray_of(platform).items() if a.pool not in unreadable_pools})
     if errors_of(problems):
         return problems
-    roles = roles_by_path(platform)
-    return [*problems, *sizing_problems(platform, roles), *fitting_problems(platform, deployments_of(platform), roles)]
+    roles, deployments = roles_by_path(platform), deployments_of(platform)
+    return [
+        *problems,
+        *sizing_problems(platform, roles),
+        *fitting_problems(platform, deployments, roles),
+        *joint_problems(platform, deployments),
+    ]
 
 
-def _clashes(names: Mapping[str, TakenNames]) -> Iterator[Problem]:
+def _clashes(platform: PlatformArgs, names: Mapping[str, TakenNames]) -> Iterator[Problem]:
     """Judge deployments that make, or have controllers make, objects of one kind and name: they would be one object."""
-    for deployment, other, (kind, name) in clashes(names):
+    by_namespace: defaultdict[str, dict[str, TakenNames]] = defaultdict(dict)
+    for name, taken in names.items():
+        by_namespace[platform.namespace_of(platform.deployments[name].team)][name] = taken
+    for deployment, other, (kind, name) in (clash for own in by_namespace.values() for clash in clashes(own)):
         yield Problem(
             f"deployments.{deployment}",
             f"a {kind} {name}",
@@ -165,7 +198,10 @@ def _check_readable(raw: Any, faulty: set[tuple[int | str, ...]], today: date | 
         for name, entries in sections.items()
     }
     unreadable_pools = frozenset(sections.get("pools", {})) - frozenset(readable.get("pools", {}))
-    is_readable = "cluster" in raw and "cluster" not in {location[0] for location in faulty if location}
-    # One that plays no part in these checks completes the declaration.
-    cluster = raw["cluster"] if is_readable else {"kind": "existing", "name": "any", "context": "any"}
-    return check(PlatformArgs.model_validate({"cluster": cluster, **readable}), today, unreadable_pools)
+    beyond = {str(location[0]) for location in faulty if location} - set(ENTRY_SECTIONS)
+    whole = {name: raw[name] for name in raw if name not in {*ENTRY_SECTIONS, *beyond}}
+    # A cluster that plays no part in these checks completes the declaration.
+    completed = {"cluster": {"kind": "existing", "name": "any", "context": "any"}, **whole, **readable}
+    problems = check(PlatformArgs.model_validate(completed), today, unreadable_pools)
+    # Of what cannot be read, only that is said.
+    return [problem for problem in problems if problem.path.partition(".")[0] not in beyond]

@@ -3,7 +3,7 @@
 from datetime import date
 
 from pulumi_lws.cluster.eks.checks import cluster_problems, existing_problems, pools_problems
-from pulumi_lws.cluster.eks.settings import AutoCompute, EksClusterArgs, ExistingEksCluster
+from pulumi_lws.cluster.eks.settings import EksClusterArgs, ExistingEksCluster, KarpenterCompute
 from pulumi_lws.nodes.capacity_checks import reservation_problems
 from pulumi_lws.nodes.checks import clashes, pool_problems
 from pulumi_lws.nodes.cluster import Mode
@@ -32,7 +32,7 @@ def infrastructure_problems(platform: PlatformArgs, today: date | None = None) -
             mode,
             region=cluster.region,
             zones=zones_of(platform),
-            image=_image(cluster),
+            image=image_of(platform),
             start_budget_minutes=start_budget_of(platform, name),
             today=today,
         )
@@ -84,7 +84,12 @@ def start_budget_of(platform: PlatformArgs, pool: str) -> int:
     )
 
 
-def _image(cluster: EksClusterArgs | ExistingEksCluster) -> str:
-    if isinstance(cluster, ExistingEksCluster):
-        return cluster.image or ""
-    return "" if isinstance(cluster.compute, AutoCompute) else cluster.compute.image or ""
+def image_of(platform: PlatformArgs) -> str:
+    """Return the alias of the image of pools that name none; empty where there is none."""
+    match platform.cluster:
+        case EksClusterArgs(compute=KarpenterCompute(image=image)):
+            return image or ""
+        case ExistingEksCluster(image=image):
+            return image or ""
+        case _:
+            return ""

@@ -35,7 +35,7 @@ def plan_of(platform: PlatformArgs | None, problems: Sequence[Problem], stack: s
     return Plan(
         stack=stack,
         pools=pools,
-        roles=tuple(_role(roles[demand.path], pools, demand, placement) for demand in demands),
+        roles=tuple(_role(platform, roles[demand.path], pools, demand, placement) for demand in demands),
         headroom=capacity.headroom(pools, demands, placement),
         quotas=capacity.quotas(pools, demands, platform.quotas),
         risks=risks(pools, demands, placement, today),
@@ -43,8 +43,12 @@ def plan_of(platform: PlatformArgs | None, problems: Sequence[Problem], stack: s
     )
 
 
-def _role(role: Role, pools: Sequence[Pool], demand: Demand, placement: Placement) -> RolePlan:
-    start = start_of(role, next_shares_a_node=one_more_shares_a_node(pools, demand, placement.taken))
+def _role(platform: PlatformArgs, role: Role, pools: Sequence[Pool], demand: Demand, placement: Placement) -> RolePlan:
+    start = start_of(
+        role,
+        pre_pulled=platform.caches.pre_pulls(role.settings.pool),
+        next_shares_a_node=one_more_shares_a_node(pools, demand, placement.taken),
+    )
     return RolePlan(
         name=role.deployment_name,
         role=role.name,

@@ -14,6 +14,7 @@ from pulumi_lws.planning.times import Start, Way, budget_problems
 from pulumi_lws.platform.cluster_checks import mode_of
 from pulumi_lws.platform.settings import PlatformArgs
 from pulumi_lws.serving.roles import Role
+from pulumi_lws.serving.scaling.zero import cold_start_problems
 from pulumi_lws.serving.sources.loading import is_in_image
 from pulumi_lws.serving.sources.settings import HuggingFaceSource, NodeSource, S3Source, Source, VolumeSource
 
@@ -52,8 +53,14 @@ def demands_of(roles: Mapping[str, Role]) -> tuple[Demand, ...]:
     )
 
 
-def start_of(role: Role, *, next_shares_a_node: bool = False) -> Start | None:
-    """Return what the start of a copy depends on; None where the size of the model is not known."""
+def start_of(role: Role, *, pre_pulled: bool, next_shares_a_node: bool = False) -> Start | None:
+    """Return what the start of a copy depends on; None where the size of the model is not known.
+
+    Args:
+        role: The role.
+        pre_pulled: Whether the nodes of its pool pull its images beforehand.
+        next_shares_a_node: Whether one more copy finds room on a node that runs already.
+    """
     if role.weight_bytes is None:
         return None
     source, model = role.deployment.source, role.deployment
@@ -61,6 +68,7 @@ def start_of(role: Role, *, next_shares_a_node: bool = False) -> Start | None:
         weights_gb=role.weight_bytes / _GB,
         way="local-disk" if is_in_image(source, model.model) else _way(source),
         nodes_are_there=role.pool.is_static,
+        pre_pulled=pre_pulled,
         next_shares_a_node=next_shares_a_node,
         downloads_stay=isinstance(source, HuggingFaceSource) and source.path is not None,
         next_finds_kernels=model.compile_cache.kind == "claim"
@@ -77,8 +85,9 @@ def sizing_problems(platform: PlatformArgs, roles: Mapping[str, Role]) -> list[P
     for path, role in roles.items():
         # The budget is the deployment's, whichever role needs it.
         of_deployment = path.removesuffix(f".{role.path}") if role.path else path
-        if start := start_of(role):
+        if start := start_of(role, pre_pulled=platform.caches.pre_pulls(role.settings.pool)):
             problems += budget_problems(start, of_deployment)
+            problems += [problem.below(path) for problem in cold_start_problems(role, start)]
     return list(dict.fromkeys(problems))
 
 

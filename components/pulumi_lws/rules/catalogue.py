@@ -9,6 +9,7 @@ from pulumi_lws.rules.claim_retention import CLAIM_RETENTION
 from pulumi_lws.rules.claims_kept import CLAIMS_KEPT
 from pulumi_lws.rules.claims_mounted import CLAIMS_MOUNTED
 from pulumi_lws.rules.efa_requested import EFA_REQUESTED
+from pulumi_lws.rules.engine_exposure import ENGINE_EXPOSURE
 from pulumi_lws.rules.exclusive_topology import EXCLUSIVE_TOPOLOGY
 from pulumi_lws.rules.executor_backend import EXECUTOR_BACKEND
 from pulumi_lws.rules.external_replicas import EXTERNAL_REPLICAS
@@ -27,7 +28,9 @@ from pulumi_lws.rules.name_fits_kueue import NAME_FITS_KUEUE
 from pulumi_lws.rules.newer_kubernetes import NEEDS_NEWER_KUBERNETES
 from pulumi_lws.rules.newer_lws import NEEDS_NEWER_LWS
 from pulumi_lws.rules.no_plain_secrets import NO_PLAIN_SECRETS
+from pulumi_lws.rules.node_pool_hygiene import NODE_POOL_HYGIENE
 from pulumi_lws.rules.not_disrupted import NOT_DISRUPTED
+from pulumi_lws.rules.one_scaler import ONE_SCALER
 from pulumi_lws.rules.one_topology import ONE_TOPOLOGY
 from pulumi_lws.rules.overwritten_labels import OVERWRITTEN_LABELS
 from pulumi_lws.rules.own_role_scaler import OWN_ROLE_SCALER
@@ -38,7 +41,10 @@ from pulumi_lws.rules.placement_conflict import PLACEMENT_CONFLICT
 from pulumi_lws.rules.placement_topology import PLACEMENT_TOPOLOGY
 from pulumi_lws.rules.pod_count import POD_COUNT
 from pulumi_lws.rules.pods_restart import PODS_RESTART
+from pulumi_lws.rules.ray_head import RAY_HEAD
+from pulumi_lws.rules.ray_scale_target import RAY_SCALE_TARGET
 from pulumi_lws.rules.recreate_annotation import RECREATE_ANNOTATION
+from pulumi_lws.rules.release_hides_objects import RELEASE_HIDES_OBJECTS
 from pulumi_lws.rules.reserved_keys import RESERVED_KEYS
 from pulumi_lws.rules.restart_policy_drift import RESTART_POLICY_DRIFT
 from pulumi_lws.rules.restarts_while_starting import RESTARTS_WHILE_STARTING
@@ -107,6 +113,7 @@ RULES: tuple[Rule, ...] = (
     ROLE_AUTOSCALER,
     OWN_ROLE_SCALER,
     AVERAGED_METRICS,
+    RAY_SCALE_TARGET,
     GANG_SCHEDULED,
     ACCELERATORS_IN_LIMITS,
     EFA_REQUESTED,
@@ -115,5 +122,10 @@ RULES: tuple[Rule, ...] = (
     NOT_DISRUPTED,
     PINNED_IMAGES,
     NO_PLAIN_SECRETS,
+    ONE_SCALER,
+    ENGINE_EXPOSURE,
+    RAY_HEAD,
+    NODE_POOL_HYGIENE,
+    RELEASE_HIDES_OBJECTS,
 )
 """The rules, in the order in which reports and docs list them."""

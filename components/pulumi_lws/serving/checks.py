@@ -13,10 +13,12 @@ from pulumi_lws.serving import container_checks, pool_checks, readiness
 from pulumi_lws.serving.deciding import roles_of
 from pulumi_lws.serving.network import network_problems
 from pulumi_lws.serving.pairing import transfer_problems
+from pulumi_lws.serving.queueing import queueing_problems
 from pulumi_lws.serving.raw_checks import raw_problems
 from pulumi_lws.serving.render import render
 from pulumi_lws.serving.roles import Role
 from pulumi_lws.serving.scaling.checks import scaling_problems
+from pulumi_lws.serving.scaling.zero import zero_problems
 from pulumi_lws.serving.service import service_name
 from pulumi_lws.serving.settings import DeploymentArgs, DisaggregatedVllmArgs, ModelSettings
 from pulumi_lws.serving.sizing import model_problems, size_problems
@@ -50,6 +52,8 @@ def checked(args: DeploymentArgs) -> tuple[list[Problem], TakenNames | None]:
         *network_problems(args.network, args.host_network),
         *raw_problems(args, roles),
         *version_problems(args, roles),
+        *zero_problems(roles),
+        *queueing_problems(args, roles),
     ]
     # What the roles share was judged with each of them.
     problems = list(dict.fromkeys(problems))

@@ -16,6 +16,7 @@ from pulumi_lws.serving.settings import (
     SingleNodeVllmArgs,
 )
 from pulumi_lws.workloads.component import DisaggregatedSet, LeaderWorkerSet
+from pulumi_lws.workloads.queued import membership
 
 
 class ModelDeployment(pulumi.ComponentResource):
@@ -64,8 +65,14 @@ class ModelDeployment(pulumi.ComponentResource):
             self.workloads["roles"] = DisaggregatedSet(f"{name}-roles", objects.disaggregated_set, after)
         minutes = f"{objects.update_minutes}m"
         for key, manifest in objects.deployments.items():
-            timeouts = pulumi.CustomTimeouts(create=minutes, update=minutes)
-            opts = pulumi.ResourceOptions.merge(after, pulumi.ResourceOptions(custom_timeouts=timeouts))
+            opts = pulumi.ResourceOptions(
+                parent=self,
+                depends_on=before,
+                custom_timeouts=pulumi.CustomTimeouts(create=minutes, update=minutes),
+                # Kueue refuses another queue of pods that serve. The name is fixed, so the old one goes first.
+                replacement_trigger=membership(manifest),
+                delete_before_replace=True,
+            )
             self.workloads[key] = Manifest(f"{name}-{key}", manifest, opts)
         for key, manifest in objects.beside.items():
             Manifest(f"{name}-{key}", manifest, own)

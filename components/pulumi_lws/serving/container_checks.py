@@ -102,7 +102,7 @@ def _shared(role: Role) -> Iterator[Problem]:
 def _environment(role: Role) -> Iterator[Problem]:
     for name, value in role.settings.environment.items():
         path = f"environment.{name}"
-        if _is_secret(name) and value.lower() not in _SWITCHED:
+        if is_secret(name) and value.lower() not in _SWITCHED:
             fix = f"Put it into a Secret, and set secretEnvironment.{name} to its secret and key."
             yield Problem(path, "a value in plain text", "a Secret: whoever reads pods reads this", fix)
         elif name in _ADDRESSES:
@@ -115,7 +115,8 @@ def _environment(role: Role) -> Iterator[Problem]:
             yield from _value(role, path, name, value)
 
 
-def _is_secret(name: str) -> bool:
+def is_secret(name: str) -> bool:
+    """Tell whether a variable is called like one for a secret."""
     return _SECRET.search(name) is not None and _NO_SECRET.search(name) is None
 
 

@@ -12,6 +12,7 @@ from pulumi_lws.facts import labels
 from pulumi_lws.serving.groups import group_template, groups, rolling_update
 from pulumi_lws.serving.network import network_policy
 from pulumi_lws.serving.objects import DeploymentObjects, around, before, key
+from pulumi_lws.serving.queueing import queue_labels
 from pulumi_lws.serving.roles import API_PORT, Role
 from pulumi_lws.serving.routing import attached, manifests
 from pulumi_lws.serving.routing.pool import RoutedPool
@@ -142,13 +143,14 @@ def _set(args: DisaggregatedVllmArgs, roles: Sequence[Role]) -> DisaggregatedSet
 
 
 def _set_role(role: Role) -> SetRole:
-    annotations: Mapping[str, str] = {labels.LWS_EXCLUSIVE_TOPOLOGY: labels.ISLAND} if role.is_on_islands else {}
+    annotations: Mapping[str, str] = {labels.LWS_EXCLUSIVE_TOPOLOGY: labels.ISLAND} if role.keeps_islands else {}
     is_scaled = role.settings.autoscaling is not None
     return SetRole(
         name=role.name,
         scaling=RoleScaling(mode="External") if is_scaled else None,
         metadata=RoleMetadata(
-            labels={labels.DEPLOYMENT: role.deployment_name, labels.ROLE: role.name}, annotations=annotations
+            labels={labels.DEPLOYMENT: role.deployment_name, labels.ROLE: role.name, **queue_labels(role)},
+            annotations=annotations,
         ),
         spec=RoleSpec(
             # With a scaler of its own the role starts with one copy, whatever stands here.

@@ -3,6 +3,7 @@
 from pulumi_lws.declarations import major_and_minor
 from pulumi_lws.facts import labels
 from pulumi_lws.serving.pods import pod_template
+from pulumi_lws.serving.queueing import queue_labels
 from pulumi_lws.serving.roles import Role
 from pulumi_lws.workloads.settings import (
     LeaderWorkerSetArgs,
@@ -20,8 +21,8 @@ def groups(role: Role) -> LeaderWorkerSetArgs:
     return LeaderWorkerSetArgs(
         name=role.workload,
         namespace=role.namespace,
-        labels={labels.DEPLOYMENT: role.deployment_name, labels.ROLE: role.name},
-        exclusive_topology=labels.ISLAND if role.is_on_islands else None,
+        labels={labels.DEPLOYMENT: role.deployment_name, labels.ROLE: role.name, **queue_labels(role)},
+        exclusive_topology=labels.ISLAND if role.keeps_islands else None,
         spec=LeaderWorkerSetSpec(
             replicas=role.settings.replicas,
             leader_worker_template=group_template(role),

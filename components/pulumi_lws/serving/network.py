@@ -8,11 +8,9 @@ Probes of the kubelet come from the pod's own node, which no NetworkPolicy keeps
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pulumi_lws.facts import labels
 from pulumi_lws.planning.problems import Problem, Severity
 from pulumi_lws.serving.settings import Client, NetworkAccess
-
-_NAMESPACE_NAME = "kubernetes.io/metadata.name"
-"""Label that the API server puts on every namespace."""
 
 
 def network_policy(
@@ -40,10 +38,10 @@ def network_policy(
     """
     api = _ports(ports)
     metrics = api if metrics_ports is None else _ports(metrics_ports)
-    own = [_pods(labels) for labels in (selector, *peers)]
+    own = [_pods(chosen) for chosen in (selector, *peers)]
     # Without peers a rule would let everybody in.
-    callers = [*map(_peer, access.clients), *map(_pods, routers)]
-    readers = [*map(_peer, access.monitoring), *map(_pods, routers)]
+    callers = [*map(peer, access.clients), *map(_pods, routers)]
+    readers = [*map(peer, access.monitoring), *map(_pods, routers)]
     allowed = [(own, []), (callers, api), (readers, metrics)]
     return {
         "apiVersion": "networking.k8s.io/v1",
@@ -77,12 +75,13 @@ def _ports(numbers: Iterable[int]) -> list[dict[str, Any]]:
     return [{"protocol": "TCP", "port": number} for number in sorted(set(numbers))]
 
 
-def _pods(labels: Mapping[str, str]) -> dict[str, Any]:
-    return {"podSelector": {"matchLabels": dict(labels)} if labels else {}}
+def _pods(chosen: Mapping[str, str]) -> dict[str, Any]:
+    return {"podSelector": {"matchLabels": dict(chosen)} if chosen else {}}
 
 
-def _peer(client: Client) -> dict[str, Any]:
+def peer(client: Client) -> dict[str, Any]:
+    """Return a client as a NetworkPolicy names it."""
     if client.namespace is None:
         return _pods(client.pod_labels)
-    namespace = {"namespaceSelector": {"matchLabels": {_NAMESPACE_NAME: client.namespace}}}
+    namespace = {"namespaceSelector": {"matchLabels": {labels.NAMESPACE_NAME: client.namespace}}}
     return namespace | (_pods(client.pod_labels) if client.pod_labels else {})

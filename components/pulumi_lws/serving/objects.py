@@ -11,6 +11,7 @@ from pulumi_lws.serving.network import network_policy
 from pulumi_lws.serving.pods import needs_program
 from pulumi_lws.serving.roles import Role
 from pulumi_lws.serving.scaling import manifests as scaling
+from pulumi_lws.serving.scaling import zero
 from pulumi_lws.serving.service import service, service_name
 from pulumi_lws.workloads.disaggregated_set import DisaggregatedSetArgs
 from pulumi_lws.workloads.manifests import disaggregated_set, leader_worker_set
@@ -125,6 +126,7 @@ def around(role: Role) -> dict[str, Manifest]:
                 role.shape.data_per_pod(role.settings.parallelism),
             ),
             start_budget_minutes=role.deployment.start_budget_minutes,
+            requests=zero.requests_query(role),
         )
     return objects
 

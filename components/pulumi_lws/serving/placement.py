@@ -55,8 +55,7 @@ def pod_resources(instance: InstanceType, gpus: int, sidecars: Iterable[Mapping[
         sidecars: Containers beside the engine, as the Kubernetes API has them; what they take comes off its share.
     """
     limits = [(container.get("resources") or {}).get("limits") or {} for container in sidecars]
-    schedulable = min(instance.vcpus * SCHEDULABLE_CPU_PERCENT * 10, instance.vcpus * 1000 - RESERVED_MILLI_CPUS)
-    cpus = schedulable * gpus // (instance.gpus * 1000)
+    cpus = schedulable_milli_cpus(instance) * gpus // (instance.gpus * 1000)
     cpus -= math.ceil(sum(_amount(limit.get("cpu")) for limit in limits))
     memory = _pod_memory_gib(instance, gpus) - math.ceil(sum(_amount(limit.get("memory")) for limit in limits) / 2**30)
     resources = {"cpu": str(max(cpus, 1)), "memory": f"{max(memory, 1)}Gi", labels.GPU: str(gpus)}
@@ -74,13 +73,21 @@ def shared_memory_gib(instance: InstanceType, gpus: int, whole_node_gib: int) ->
     return max(min(share, _pod_memory_gib(instance, gpus) // 2), 1)
 
 
-def _pod_memory_gib(instance: InstanceType, gpus: int) -> int:
-    """Return the pod's share of what the node has left after all reserves."""
-    schedulable_mib = min(
+def schedulable_milli_cpus(instance: InstanceType) -> int:
+    """Return what the pods of a node may take together after all reserves, in thousandths of a CPU."""
+    return min(instance.vcpus * SCHEDULABLE_CPU_PERCENT * 10, instance.vcpus * 1000 - RESERVED_MILLI_CPUS)
+
+
+def schedulable_memory_mib(instance: InstanceType) -> int:
+    """Return what the pods of a node may take together after all reserves, in MiB."""
+    return min(
         instance.memory_mib * SCHEDULABLE_MEMORY_PERCENT // 100,
         instance.memory_mib * VISIBLE_MEMORY_PERMILLE // 1000 - RESERVED_MEMORY_MIB,
     )
-    return schedulable_mib * gpus // (instance.gpus * 1024)
+
+
+def _pod_memory_gib(instance: InstanceType, gpus: int) -> int:
+    return schedulable_memory_mib(instance) * gpus // (instance.gpus * 1024)
 
 
 def _amount(quantity: Any) -> Fraction:
@@ -104,15 +111,19 @@ def pod_share(pool: GpuPool, gpus: int) -> dict[str, Fraction]:
     devices of a plugin of the user's own, is not known.
     """
     instance, whole = pool.instance, pod_resources(pool.instance, gpus)
-    disk = instance.local_storage_gb * 10**9 or pool.root_volume.size_gib * 2**30
     return {
         **{name: _amount(whole[name]) for name in ("cpu", "memory")},
-        # The kubelet evicts pods from a disk that is nine tenths full.
-        "ephemeral-storage": Fraction(disk * 9 * gpus, 10 * instance.gpus),
+        "ephemeral-storage": Fraction(schedulable_disk_bytes(pool) * gpus, instance.gpus),
         HUGEPAGES: _amount(huge_pages(pool, gpus).get(HUGEPAGES)),
         labels.GPU: Fraction(0),
         labels.EFA: Fraction(0),
     }
+
+
+def schedulable_disk_bytes(pool: GpuPool) -> int:
+    """Return what the pods of a node may write together: the kubelet evicts pods from a disk nine tenths full."""
+    disk = pool.instance.local_storage_gb * 10**9 or pool.root_volume.size_gib * 2**30
+    return disk * 9 // 10
 
 
 def huge_pages(pool: GpuPool, gpus: int) -> dict[str, str]:

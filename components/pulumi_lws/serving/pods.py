@@ -6,10 +6,12 @@ from typing import Any, Literal
 from pulumi_lws.facts import labels
 from pulumi_lws.serving import container_checks, placement, readiness, transfer
 from pulumi_lws.serving.engines.engine import Process
+from pulumi_lws.serving.queueing import queue_labels, topology_request
 from pulumi_lws.serving.roles import Role
 from pulumi_lws.serving.routing import attached
 from pulumi_lws.serving.settings import DisaggregatedVllmArgs, SecretKey
 from pulumi_lws.serving.sources.compiling import Storage, cache_identity, compile_cache
+from pulumi_lws.serving.sources.loading import wait_for_weights_command
 from pulumi_lws.serving.timeouts import PRE_STOP_SECONDS
 from pulumi_lws.workloads.settings import PodTemplate, TemplateMetadata
 
@@ -19,11 +21,12 @@ Position = Literal["leader", "worker"]
 ENGINE_CONTAINER = "engine"
 """Name of the engine's container."""
 
-_PRIVILEGES: Mapping[str, Mapping[str, Any]] = {
+PRIVILEGES: Mapping[str, Mapping[str, Any]] = {
     # Memory that EFA and NCCL register must not be swapped.
     "ipc-lock": {"capabilities": {"add": ["IPC_LOCK"]}},
     "privileged": {"privileged": True},
 }
+"""What the security context of a container with GPUs says, by what was declared."""
 
 _PROGRAM_VOLUME = "pulumi-lws"
 SHARED_MEMORY = "shared-memory"
@@ -32,9 +35,11 @@ SHARED_MEMORY = "shared-memory"
 
 def pod_template(role: Role, position: Position) -> PodTemplate:
     """Return the template of the leaders or the workers of a role."""
-    annotations = {labels.DO_NOT_DISRUPT: "true"}
+    annotations = {labels.DO_NOT_DISRUPT: "true", **topology_request(role)}
     serving = {labels.SERVES: "true", **attached.serving_labels(role)} if _serves(role, position) else {}
-    metadata = TemplateMetadata(labels=pod_labels(role) | serving, annotations=annotations)
+    # A new queue in the metadata of a role alone would reach nothing until the next change of a template.
+    queued = queue_labels(role) if role.is_scaled_by_role else {}
+    metadata = TemplateMetadata(labels=pod_labels(role) | serving | queued, annotations=annotations)
     return PodTemplate(metadata=metadata, spec=pod_spec(role, position))
 
 
@@ -90,7 +95,7 @@ def containers_of(role: Role) -> list[str]:
 
 
 def _affinity(role: Role) -> dict[str, Any]:
-    apart = placement.apart_from_other_groups() if role.is_on_islands else {}
+    apart = placement.apart_from_other_groups() if role.keeps_islands else {}
     return {**apart, **attached.affinity(role)}
 
 
@@ -113,7 +118,7 @@ def _engine_container(role: Role, position: Position, serves: bool) -> dict[str,
         "command": list(command),
         "env": _environment(role, process),
         "resources": {"requests": resources, "limits": resources},
-        "securityContext": _PRIVILEGES[role.deployment.privileges],
+        "securityContext": PRIVILEGES[role.deployment.privileges],
         "volumeMounts": _merged(own_mounts(role), role.deployment.volume_mounts, key="mountPath"),
         **readiness.probes(
             role.behaviour,
@@ -160,17 +165,24 @@ def _secret(variables: Mapping[str, SecretKey]) -> list[dict[str, Any]]:
 
 
 def _init_containers(role: Role, position: Position) -> list[dict[str, Any]]:
-    sidecars = attached.sidecars(role) if _serves(role, position) else []
+    before = attached.sidecars(role) if _serves(role, position) else []
+    if (finish_file := role.loading.finish_file) is not None:
+        command = wait_for_weights_command(finish_file, role.launch.timeouts.start)
+        before = [*before, _waiting(role, "wait-for-weights", command, role.loading.mounts)]
     if position == "leader" or role.behaviour.startup == "workers_first":
-        return sidecars
-    wait = {
-        "name": "wait-for-leader",
+        return before
+    command = readiness.wait_for_leader_command(role.launch.timeouts)
+    return [*before, _waiting(role, "wait-for-leader", command, [_program_mount()])]
+
+
+def _waiting(role: Role, name: str, command: list[str], mounts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {
+        "name": name,
         "image": role.launch.image,
-        "command": readiness.wait_for_leader_command(role.launch.timeouts),
+        "command": command,
         "resources": {kind: {"cpu": "1", "memory": "1Gi"} for kind in ("requests", "limits")},
-        "volumeMounts": [_program_mount()],
+        "volumeMounts": [dict(mount) for mount in mounts],
     }
-    return [*sidecars, wait]
 
 
 def own_volumes(role: Role) -> list[Mapping[str, Any]]:

@@ -13,8 +13,8 @@ from pulumi_lws.serving import pods
 from pulumi_lws.serving.roles import Role
 from pulumi_lws.serving.settings import ModelSettings
 
-RESERVED_LABELS = (labels.OWN_PREFIX, labels.LWS_PREFIX, labels.DS_PREFIX, labels.LLM_D_PREFIX)
-"""Prefixes of labels by which Services, policies, budgets, routers and controllers tell pods apart."""
+RESERVED_LABELS = (labels.OWN_PREFIX, labels.LWS_PREFIX, labels.DS_PREFIX, labels.LLM_D_PREFIX, labels.KUEUE_PREFIX)
+"""Prefixes of labels by which Services, policies, budgets, routers, queues and controllers tell pods apart."""
 
 _OF_SETTINGS: Mapping[str, str] = {"models": "source", "compiled": "compileCache"}
 """Where a declaration says what a volume of ours is, by the name of the volume."""

@@ -81,6 +81,11 @@ class Role:
         return self.shape.size > 1
 
     @property
+    def keeps_islands(self) -> bool:
+        """Whether LWS keeps each island for one group, and not Kueue."""
+        return self.is_on_islands and self.deployment.placement == "exclusive"
+
+    @property
     def engine_kind(self) -> Literal["vllm", "sglang", "custom"]:
         """Kind of its engine."""
         return self.deployment.engine.kind

@@ -140,12 +140,21 @@ class ModelSettings(Declaration):
     """Mounts added to the engine's container, as the Kubernetes API has them. Default none."""
     sidecars: tuple[Mapping[str, Any], ...] = ()
     """Containers added beside the engine of pods that serve, as the Kubernetes API has them. Default none."""
+    queue: DnsLabel | None = None
+    """Name of a Kueue LocalQueue of its namespace, where each copy waits until there is quota for all of it. A change
+    replaces its workloads: all copies go before the new ones come. Default none: copies start at once."""
+    priority: DnsLabel | None = None
+    """Name of a Kueue WorkloadPriorityClass: who waits longer, and who is preempted first. Default none: priority 0."""
+    placement: Literal["exclusive", "topology-aware"] = "exclusive"
+    """What puts each group of several nodes on one island: ``exclusive`` topology of LWS, or Kueue's
+    ``topology-aware`` scheduling, for pools of static islands that a queue places by topology. Default exclusive."""
     lws_version: VersionText = PINS["lws"].version
     """Version of LWS in the cluster. Default: the one of the pin table."""
     kubernetes_version: VersionText = PINS["kubernetes"].version
     """Version of Kubernetes. Default: the one of the pin table."""
     wait: Literal["serving", "none"] | None = None
-    """Whether an update waits until every group serves. Default: serving, but none where there are no replicas."""
+    """Whether an update waits until every group serves. Default: serving, but none where there are no replicas or a
+    queue decides when they start."""
 
 
 class MultiNodeVllmSettings(ModelSettings, RoleSettings):
@@ -220,41 +229,21 @@ class DisaggregatedVllmArgs(Placed, DisaggregatedVllmSettings):
     """Arguments of the component ``DisaggregatedVllm``."""
 
 
-DeploymentSettings = Annotated[
-    MultiNodeVllmSettings | SingleNodeVllmSettings | DisaggregatedVllmSettings, Field(discriminator="kind")
-]
-"""A deployment of a stack file, chosen by ``kind``."""
-
 DeploymentArgs = MultiNodeVllmArgs | SingleNodeVllmArgs | DisaggregatedVllmArgs
 """A deployment with its name, its namespace and the pools of its stack."""
 
-_ARGS: Mapping[str, type[DeploymentArgs]] = {
-    "multi-node-vllm": MultiNodeVllmArgs,
-    "single-node-vllm": SingleNodeVllmArgs,
-    "disaggregated-vllm": DisaggregatedVllmArgs,
-}
+AnyDeployment = MultiNodeVllmSettings | SingleNodeVllmSettings | DisaggregatedVllmSettings
+"""A deployment of a stack file, or the arguments of a component."""
 
 
-def args_of(
-    name: str,
-    namespace: str,
-    deployment: DeploymentSettings,
-    pools: Mapping[str, GpuPool],
-    taken_gpus: Mapping[str, int] | None = None,
-) -> DeploymentArgs:
-    """Return the arguments of the component for a deployment of a stack file."""
-    fields: dict[str, Any] = {field: getattr(deployment, field) for field in type(deployment).model_fields}
-    return _ARGS[deployment.kind](**fields, name=name, namespace=namespace, pools=pools, taken_gpus=taken_gpus or {})
-
-
-def roles_settings(deployment: DeploymentSettings | DeploymentArgs) -> Mapping[RoleName, RoleSettings]:
+def roles_settings(deployment: AnyDeployment) -> Mapping[RoleName, RoleSettings]:
     """Return the roles of a deployment by name."""
     if isinstance(deployment, DisaggregatedVllmSettings):
         return {"prefill": deployment.prefill, "decode": deployment.decode}
     return {"serve": deployment}
 
 
-def pool_use(deployment: DeploymentSettings | DeploymentArgs, pools: Mapping[str, GpuPool]) -> Counter[str]:
+def pool_use(deployment: AnyDeployment, pools: Mapping[str, GpuPool]) -> Counter[str]:
     """Return the GPUs of each pool that a deployment takes at most. A group takes its whole island."""
     use: Counter[str] = Counter()
     for settings in roles_settings(deployment).values():

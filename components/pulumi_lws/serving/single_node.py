@@ -4,6 +4,7 @@ from typing import Any
 
 from pulumi_lws.facts import labels
 from pulumi_lws.serving.pods import pod_template
+from pulumi_lws.serving.queueing import queue_labels
 from pulumi_lws.serving.roles import Role
 
 
@@ -11,7 +12,9 @@ def deployment(role: Role) -> dict[str, Any]:
     """Render the Deployment. Where an autoscaler owns ``replicas`` the field is left out."""
     template = pod_template(role, "leader")
     scaled = role.settings.autoscaling is not None
-    waits = role.deployment.wait != "none" and (scaled or role.settings.replicas > 0)
+    # What waits for quota may wait for long.
+    wait = role.deployment.wait or ("none" if role.deployment.queue else "serving")
+    waits = wait == "serving" and (scaled or role.settings.replicas > 0)
     annotations = {} if waits else {"annotations": {labels.PULUMI_SKIP_AWAIT: "true"}}
     return {
         "apiVersion": "apps/v1",
@@ -19,7 +22,7 @@ def deployment(role: Role) -> dict[str, Any]:
         "metadata": {
             "name": role.workload,
             "namespace": role.namespace,
-            "labels": {labels.DEPLOYMENT: role.deployment_name},
+            "labels": {labels.DEPLOYMENT: role.deployment_name, **queue_labels(role)},
             **annotations,
         },
         "spec": {

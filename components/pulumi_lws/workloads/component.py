@@ -17,7 +17,9 @@ class LeaderWorkerSet(pulumi.ComponentResource):
     """A LeaderWorkerSet: groups of one leader and its workers, made, restarted and rolled as one.
 
     A change of the subgroups' size, of volume claim templates or of exclusive topologies replaces it: all groups go
-    first, then the new ones are made. To keep serving, make a second one under another name and move the traffic.
+    first, then the new ones are made. So does, in a Kueue queue, a change of the queue, of the size, or of what pods
+    request and where they may run, and so does joining or leaving one. To keep serving, make a second one under
+    another name and move the traffic.
 
     Args:
         name: Pulumi name of the component.

@@ -5,7 +5,7 @@ from typing import Any
 
 from pulumi_lws.facts import labels
 from pulumi_lws.planning.problems import Problem
-from pulumi_lws.workloads import scale_targets
+from pulumi_lws.workloads import queued, scale_targets
 from pulumi_lws.workloads.disaggregated_set import DisaggregatedSetArgs, Role
 from pulumi_lws.workloads.scale_targets import DISAGGREGATED_SET, LEADER_WORKER_SET
 from pulumi_lws.workloads.settings import LeaderWorkerSetArgs, WorkloadArgs
@@ -38,11 +38,13 @@ def unchangeable(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return what LWS cannot change in place of a LeaderWorkerSet, so that a new value means a new object.
 
     The webhook refuses to set, change or remove the size of subgroups. The StatefulSets refuse other claim templates,
-    and the controller tries for ever. Other topologies reach the leaders outside of any rollout, all at once.
+    and the controller tries for ever. Other topologies reach the leaders outside of any rollout, all at once. In a
+    Kueue queue it is also what quota was counted for.
     """
     group = manifest["spec"]["leaderWorkerTemplate"]
     annotations = manifest["metadata"].get("annotations", {})
     return {
+        **queued.counted_groups(manifest),
         "subGroupSize": group.get("subGroupPolicy", {}).get("subGroupSize"),
         "volumeClaimTemplates": group.get("volumeClaimTemplates", []),
         "exclusiveTopology": annotations.get(labels.LWS_EXCLUSIVE_TOPOLOGY),

@@ -13,6 +13,15 @@ from pulumi_lws.nodes.cluster import LABEL_DOMAINS, Reference
 NAME = "system"
 """Name of the NodePool and the NodeClass."""
 
+NETWORK_POLICY_SETTINGS: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "amazon-vpc-cni", "namespace": "kube-system"},
+    "data": {"enable-network-policy-controller": "true"},
+}
+"""Without it Auto Mode takes NetworkPolicies and heeds none.
+https://docs.aws.amazon.com/eks/latest/userguide/auto-net-pol.html"""
+
 
 def system_objects(
     node_role: str, subnets: Sequence[Reference], security_group: Reference, cpus: int

@@ -112,6 +112,16 @@ def _times(times: StartTimes | None) -> dict[str, Any] | None:
         "next_minutes": minutes(times.next),
         "first": _steps(times.first),
         "next": _steps(times.next),
+        "ways": [
+            {
+                "way": each.way,
+                "in_use": each.in_use,
+                "load_minutes": each.load,
+                "first_minutes": each.first,
+                "next_minutes": each.next,
+            }
+            for each in times.ways
+        ],
     }
 
 

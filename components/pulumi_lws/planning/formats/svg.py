@@ -7,6 +7,7 @@ from pulumi_lws.planning.counting import counted
 from pulumi_lws.planning.formats.canvas import Canvas
 from pulumi_lws.planning.formats.wording import (
     MOST_DRAWN,
+    WAYS,
     Mark,
     context_line,
     headline,
@@ -18,7 +19,7 @@ from pulumi_lws.planning.formats.wording import (
 )
 from pulumi_lws.planning.memory import GpuMemory
 from pulumi_lws.planning.plan import Plan, Pool, RolePlan
-from pulumi_lws.planning.times import Step, minutes
+from pulumi_lws.planning.times import Step, WayTimes, minutes
 
 _WIDTH = 980
 _MARGIN = 24
@@ -28,6 +29,8 @@ _STEP = _CELL + _GAP
 _BETWEEN = 12
 _LABEL = 130
 _BAR_END = 110
+_WAY = 400
+"""Width of the bar of the slowest way of the weights."""
 _COLOURS = 6
 
 _STYLE = """
@@ -119,6 +122,7 @@ def _draw_role(canvas: Canvas, role: RolePlan, pool: Pool, mark: Mark, longest: 
     if role.times:
         _draw_steps(canvas, "first start", role.times.first, longest, colour)
         _draw_steps(canvas, "next copy", role.times.next, longest, colour)
+        _draw_ways(canvas, role.times.ways, colour)
 
 
 def _draw_memory(canvas: Canvas, memory: GpuMemory, colour: str) -> None:
@@ -155,6 +159,18 @@ def _draw_steps(canvas: Canvas, label: str, steps: tuple[Step, ...], longest: in
         at += width
     canvas.text(end + 8, canvas.y + 12, f"about {minutes(steps)} min", "quiet")
     canvas.skip(22)
+
+
+def _draw_ways(canvas: Canvas, ways: tuple[WayTimes, ...], colour: str) -> None:
+    """Draw how long the weights would take by each way, the one in use in full colour."""
+    x, longest = _MARGIN + _CELL + 10 + _LABEL, max(times.load for times in ways)
+    canvas.text(_MARGIN + _CELL + 10, canvas.y + 10, "weights by", "quiet")
+    for times in ways:
+        width = times.load / max(longest, 1) * _WAY
+        canvas.rectangle(x, canvas.y, width, 12, colour if times.in_use else f"{colour} softer", radius=2)
+        style = "name" if times.in_use else "quiet"
+        canvas.text(x + width + 8, canvas.y + 10, f"{WAYS[times.way]} {times.load} min", style)
+        canvas.skip(16)
 
 
 def _draw_notes(canvas: Canvas, plan: Plan) -> None:

@@ -7,6 +7,7 @@ from pulumi_lws.planning.counting import counted
 from pulumi_lws.planning.formats.blocks import Line, bar, beside, box, wrapped
 from pulumi_lws.planning.formats.wording import (
     MOST_DRAWN,
+    WAYS,
     Mark,
     assumptions,
     context_line,
@@ -21,6 +22,7 @@ from pulumi_lws.planning.formats.wording import (
 from pulumi_lws.planning.memory import GpuMemory
 from pulumi_lws.planning.plan import Headroom, Plan, Pool, QuotaUse, RolePlan
 from pulumi_lws.planning.problems import Problem, Severity
+from pulumi_lws.planning.times import WayTimes
 
 WIDTH = 100
 """Columns that a plan takes where nobody says how many there are."""
@@ -110,6 +112,14 @@ def _role(role: RolePlan, pool: Pool, mark: Mark, width: int) -> Iterator[Line]:
     if role.times:
         yield from wrapped(_label("first start"), steps_line(role.times.first), width, label_style="dim")
         yield from wrapped(_label("next copy"), steps_line(role.times.next), width, label_style="dim")
+        for number, times in enumerate(role.times.ways):
+            yield from wrapped(_label("" if number else "weights by"), _way(times), width, label_style="dim")
+
+
+def _way(times: WayTimes) -> str:
+    used = "  ← in use" if times.in_use else ""
+    name = WAYS[times.way].ljust(max(map(len, WAYS.values())))
+    return f"{name} {times.load:>4} min, first start {times.first:>4}, next copy {times.next:>4}{used}"
 
 
 def _memory_bar(memory: GpuMemory, colour: str, columns: int) -> Line:

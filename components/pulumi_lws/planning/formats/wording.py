@@ -7,7 +7,7 @@ from pulumi_lws.planning.counting import counted
 from pulumi_lws.planning.memory import GpuMemory
 from pulumi_lws.planning.plan import Plan, Pool, RolePlan
 from pulumi_lws.planning.problems import Severity
-from pulumi_lws.planning.times import Step, in_whole_minutes, minutes
+from pulumi_lws.planning.times import Step, Way, in_whole_minutes, minutes
 
 MOST_DRAWN = 12
 """Islands, or nodes of a plain pool, up to which free ones are all drawn; of more only their number is said."""
@@ -42,6 +42,16 @@ def pool_line(plan: Plan, pool: Pool) -> str:
         f"{pool.instance_type} · {nodes}, {pool.gpus_per_node} {pool.gpu} and {pool.efa_per_node} EFA each · "
         f"{plan.used_gpus(pool.name)} of {counted(pool.gpus, 'GPU')} in use"
     )
+
+
+WAYS: Mapping[Way, str] = {
+    "download": "download",
+    "local-disk": "node disks, filled before",
+    "s3-stream": "stream from S3",
+    "shared-volume": "shared volume",
+    "shared-volume-stream": "shared volume, streamed",
+}
+"""Ways of the weights to the GPUs, for people."""
 
 
 @dataclass(frozen=True)

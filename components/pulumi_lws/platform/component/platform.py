@@ -1,32 +1,29 @@
 """The whole of one environment as one Pulumi component."""
 
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 import pulumi
-import pulumi_kubernetes
 from pulumi.runtime.config import is_config_secret
 
-from pulumi_lws.cluster.component import Connection
-from pulumi_lws.cluster.eks.component.cluster import EksCluster
-from pulumi_lws.cluster.eks.component.existing import ExistingEks
-from pulumi_lws.cluster.eks.component.model_access import model_reader
-from pulumi_lws.cluster.eks.settings import EksClusterArgs, ExistingEksCluster
-from pulumi_lws.cluster.kubeconfig import Kubeconfig
-from pulumi_lws.cluster.kubeconfig import read as read_kubeconfig
-from pulumi_lws.cluster.settings import ExistingCluster
-from pulumi_lws.component import DeclarationError, Manifest, raise_problems
+from pulumi_lws.addons.component import ClusterAddOns
+from pulumi_lws.component import DeclarationError, raise_problems
 from pulumi_lws.nodes.component import GpuNodePool, GpuNodePoolArgs
 from pulumi_lws.planning.problems import Problem
-from pulumi_lws.platform.checks import check, deployments_of, read
+from pulumi_lws.platform.checks import check, deployments_of, ray_of, read
 from pulumi_lws.platform.cluster_checks import start_budget_of
+from pulumi_lws.platform.component.caching import make_caches
+from pulumi_lws.platform.component.namespaces import make_namespaces
+from pulumi_lws.platform.component.reached import Reached, kubeconfig_of, reach
+from pulumi_lws.platform.parts import site_of
 from pulumi_lws.platform.secrets import SETTINGS_KEY, secret_somewhere
-from pulumi_lws.platform.settings import Cluster, PlatformArgs
-from pulumi_lws.platform.weights import DEFAULT_SERVICE_ACCOUNT, readers
+from pulumi_lws.platform.settings import PlatformArgs
+from pulumi_lws.queues.component import KueueQueues
+from pulumi_lws.queues.settings import queues_args
+from pulumi_lws.ray.component import RAY_KINDS
 from pulumi_lws.serving.component import KINDS
+from pulumi_lws.serving.scaling.gateways.component import GatewayAutoscaler, GatewayAutoscalerArgs
 
 
 def stack_settings() -> Any:
@@ -42,7 +39,7 @@ def stack_settings() -> Any:
 
 
 class Platform(pulumi.ComponentResource):
-    """Cluster, namespace and deployments of one environment.
+    """Cluster, add-ons, teams, queues, caches and deployments of one environment, each after what it needs.
 
     Args:
         name: Pulumi name of the component.
@@ -63,120 +60,53 @@ class Platform(pulumi.ComponentResource):
     ) -> None:
         today = datetime.now(UTC).date()
         platform, problems = (args, check(args, today)) if isinstance(args, PlatformArgs) else read(args, today)
-        access = _access(platform)
+        access = kubeconfig_of(platform)
         if isinstance(access, Problem):
             problems = [access, *problems]
         raise_problems(problems, f"Platform {name}")
         if platform is None or isinstance(access, Problem):
             raise AssertionError("what cannot be read has problems")
         super().__init__("lws:index:Platform", name, platform.model_dump(by_alias=True, exclude_none=True), opts)
-        reached = self._reach(name, platform.cluster, access)
-        self.provider, self.kubeconfig = reached.kubernetes, reached.kubeconfig
-        namespace = Manifest(
-            f"{name}-namespace",
-            {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": platform.namespace}},
-            pulumi.ResourceOptions(parent=self, provider=self.provider, depends_on=reached.ready),
-        )
-        self.pools = self._pools(name, platform, reached)
-        before = [namespace, *self._weights(name, platform, reached, namespace), *reached.ready, *self.pools.values()]
+        self._name, self._platform = name, platform
+        self._reached = reach(name, platform.cluster, access, self)
+        self.provider, self.kubeconfig = self._reached.kubernetes, self._reached.kubeconfig
+        self.pools = self._pools(self._reached)
+        deployments = deployments_of(platform)
+        # Destroyed last, so that controllers are there for what they made, and nodes for what runs on them.
+        before: list[pulumi.Resource] = [*self._reached.ready, *self.pools.values()]
+        if list(platform.add_ons.installed()):
+            site = site_of(platform, deployments)
+            before.append(ClusterAddOns(f"{name}-add-ons", platform.add_ons, site, self._after(self._reached.ready)))
+        before += make_namespaces(name, platform, deployments, self._reached, self._after(before), parent=self)
+        if platform.queues is not None:
+            queues = queues_args(platform.queues, platform.pools)
+            before.append(KueueQueues(f"{name}-queues", queues, self._after(before)))
+        before += make_caches(name, platform, deployments, self._reached, self._after(before))
+        ready = self._after(before)
         self.urls = {
-            key: KINDS[platform.deployments[key].kind](
-                f"{name}-{key}",
-                deployment,
-                pulumi.ResourceOptions(
-                    parent=self,
-                    providers=[self.provider],
-                    # Destroyed before their nodes and before what makes those.
-                    depends_on=before,
-                ),
-            ).url
-            for key, deployment in deployments_of(platform).items()
+            key: KINDS[platform.deployments[key].kind](f"{name}-{key}", deployment, ready).url
+            for key, deployment in deployments.items()
         }
+        self.ray = {
+            key: RAY_KINDS[args.kind](f"{name}-ray-{key}", args, ready) for key, args in ray_of(platform).items()
+        }
+        for key, scaling in platform.gateway_autoscalers.items():
+            GatewayAutoscaler(f"{name}-autoscaler-{key}", GatewayAutoscalerArgs(scaling, deployments), ready)
         self.register_outputs({"urls": self.urls})
 
-    def _reach(self, name: str, cluster: Cluster, access: Kubeconfig | None) -> "_Reached":
-        own = pulumi.ResourceOptions(parent=self)
-        match cluster:
-            case EksClusterArgs():
-                return _on_aws(EksCluster(f"{name}-cluster", cluster, own).connection)
-            case ExistingEksCluster():
-                return _on_aws(ExistingEks(f"{name}-cluster", cluster, own).connection)
-            case ExistingCluster():
-                if access is None:
-                    raise AssertionError("a cluster that is reached by a kubeconfig has one")
-                return _Reached(self._kubernetes_provider(name, cluster, access))
+    def _after(self, before: list[pulumi.Resource] | tuple[pulumi.Resource, ...]) -> pulumi.ResourceOptions:
+        """Return the options of a part that comes after others, and goes before them."""
+        return pulumi.ResourceOptions(parent=self, providers=[self.provider], depends_on=list(before))
 
-    def _pools(self, name: str, platform: PlatformArgs, reached: "_Reached") -> dict[str, GpuNodePool]:
-        connection = reached.connection
+    def _pools(self, reached: Reached) -> dict[str, GpuNodePool]:
+        connection, platform = reached.connection, self._platform
         if connection is None:
             return {}
         return {
             key: GpuNodePool(
-                f"{name}-pool-{key}",
+                f"{self._name}-pool-{key}",
                 GpuNodePoolArgs(key, pool, connection.nodes, start_budget_of(platform, key)),
                 pulumi.ResourceOptions(parent=self, providers=connection.providers, depends_on=connection.ready),
             )
             for key, pool in platform.pools.items()
         }
-
-    def _weights(
-        self, name: str, platform: PlatformArgs, reached: "_Reached", namespace: pulumi.Resource
-    ) -> list[pulumi.Resource]:
-        """Let pods read their weights in S3, where the cluster is ours; return what they wait for."""
-        if not isinstance(platform.cluster, EksClusterArgs) or reached.connection is None:
-            return []
-        made: list[pulumi.Resource] = []
-        for account, folders in readers(platform).items():
-            if account != DEFAULT_SERVICE_ACCOUNT:
-                metadata = {"name": account, "namespace": platform.namespace}
-                manifest = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}
-                own = pulumi.ResourceOptions(parent=self, provider=self.provider, depends_on=[namespace])
-                made.append(Manifest(f"{name}-{account}-account", manifest, own))
-            subject = (platform.namespace, account)
-            made.append(
-                model_reader(
-                    f"{name}-{account}-reads", platform.cluster, reached.connection, subject, folders, parent=self
-                )
-            )
-        return made
-
-    def _kubernetes_provider(
-        self, name: str, cluster: ExistingCluster, access: Kubeconfig
-    ) -> pulumi_kubernetes.Provider:
-        return pulumi_kubernetes.Provider(
-            f"{name}-kubernetes",
-            kubeconfig=pulumi.Output.secret(access.content),
-            context=access.context,
-            cluster_identifier=cluster.name,
-            enable_server_side_apply=True,
-            opts=pulumi.ResourceOptions(parent=self),
-        )
-
-
-@dataclass(frozen=True)
-class _Reached:
-    """A cluster that can be deployed to; its pools are made only where it is on AWS."""
-
-    kubernetes: pulumi_kubernetes.Provider
-    connection: Connection | None = None
-
-    @property
-    def ready(self) -> tuple[pulumi.Resource, ...]:
-        """What everything on the cluster waits for."""
-        return self.connection.ready if self.connection else ()
-
-    @property
-    def kubeconfig(self) -> pulumi.Output[str] | None:
-        """How a cluster on AWS is reached."""
-        return self.connection.kubeconfig if self.connection else None
-
-
-def _on_aws(connection: Connection) -> _Reached:
-    return _Reached(connection.kubernetes, connection)
-
-
-def _access(platform: PlatformArgs | None) -> Kubeconfig | Problem | None:
-    """Read the kubeconfig of a cluster that is reached by one."""
-    if platform is None or not isinstance(platform.cluster, ExistingCluster):
-        return None
-    return read_kubeconfig(platform.cluster, os.environ)

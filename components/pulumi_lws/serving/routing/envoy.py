@@ -19,6 +19,9 @@ STATUS_PORT = 19001
 
 _ADMIN_PORT = 19000
 
+_API = "api"
+"""Name of the listener of the API, and of its metrics."""
+
 _DESTINATION = "x-gateway-destination-endpoint"
 """Header in which the picker names the pod."""
 
@@ -60,6 +63,17 @@ def bootstrap(port: int) -> dict[str, Any]:
             "clusters": [_pods(), _picker(), _static("admin", _ADMIN_PORT)],
         },
     }
+
+
+def requests(namespace: str, pods: str) -> str:
+    """Return the PromQL of the requests at the API that came in the last two minutes, or still run.
+
+    Args:
+        namespace: Namespace of the routers.
+        pods: Regular expression of the names of their pods.
+    """
+    series = f'{{namespace="{namespace}",pod=~"{pods}",envoy_http_conn_manager_prefix="{_API}"}}'
+    return f"sum(increase(envoy_http_downstream_rq_total{series}[2m])) + sum(envoy_http_downstream_rq_active{series})"
 
 
 def container(image: str, port: int, *, drain_seconds: int) -> dict[str, Any]:
@@ -122,10 +136,10 @@ def _api(port: int) -> dict[str, Any]:
         ),
     ]
     return {
-        "name": "api",
+        "name": _API,
         "address": _address("0.0.0.0", port),  # noqa: S104 - clients reach the pod by its address
         "per_connection_buffer_limit_bytes": _RETRIED_BYTES,
-        "filter_chains": [_http("api", [route], filters)],
+        "filter_chains": [_http(_API, [route], filters)],
     }
 
 

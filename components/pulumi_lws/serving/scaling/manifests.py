@@ -22,6 +22,16 @@ METRICS: Mapping[MeteredEngine, Mapping[Load, str]] = {
 }
 """Gauges of each engine; each data rank reports its own."""
 
+
+def served_name(metric: str) -> str:
+    """Return the name under which the Prometheus adapter serves a metric, by the rules of ``adapter.py``.
+
+    A HorizontalPodAutoscaler would take the colon, but that belongs to recording rules: adapters are configured to
+    rename it, and so are ours.
+    """
+    return metric.replace(":", "_")
+
+
 LOADS: Mapping[RoleName, tuple[Load, ...]] = {
     "serve": ("waiting_requests", "kv_cache_usage"),
     # A prompt is computed and gone: what piles up before prefill is requests, after it their caches in decode, where
@@ -30,6 +40,9 @@ LOADS: Mapping[RoleName, tuple[Load, ...]] = {
     "decode": ("kv_cache_usage",),
 }
 """What tells the load of a role."""
+
+_NEVER_REACHED = 1_000_000_000
+"""A threshold of requests that is none."""
 
 _LONGEST_WINDOW_SECONDS = 3600
 """Longest window that the API of HorizontalPodAutoscalers takes."""
@@ -88,6 +101,7 @@ def autoscaler(
     *,
     reporters: Reporters,
     start_budget_minutes: int,
+    requests: str | None = None,
 ) -> dict[str, Any]:
     """Render the ScaledObject or HorizontalPodAutoscaler of one role.
 
@@ -98,16 +112,17 @@ def autoscaler(
         settings: What was declared.
         reporters: Whose metrics count.
         start_budget_minutes: Longest time until a new copy serves; copies stay as long by default.
+        requests: Query of the requests without which all copies go; None where some stay.
     """
     kind = _KINDS[settings.kind]
+    spec = kind.spec(settings, namespace, reporters, _behavior(settings, start_budget_minutes))
+    if requests is not None:
+        spec = _down_to_zero(spec, settings, requests, start_budget_minutes * 60)
     return {
         "apiVersion": kind.api_version,
         "kind": kind.name,
         "metadata": {"name": name, "namespace": namespace},
-        "spec": {
-            "scaleTargetRef": dict(target),
-            **kind.spec(settings, namespace, reporters, _behavior(settings, start_budget_minutes)),
-        },
+        "spec": {"scaleTargetRef": dict(target), **spec},
     }
 
 
@@ -135,15 +150,7 @@ def _scaled_object(
     settings: Autoscaling, namespace: str, reporters: Reporters, behavior: Mapping[str, Any]
 ) -> dict[str, Any]:
     triggers = [
-        {
-            "type": "prometheus",
-            "metricType": "AverageValue",
-            "metadata": {
-                "serverAddress": settings.prometheus,
-                "query": query(load, namespace, reporters),
-                "threshold": f"{threshold:.3f}".rstrip("0").removesuffix("."),
-            },
-        }
+        trigger(settings.prometheus, query(load, namespace, reporters), threshold)
         for load, threshold in thresholds(settings, reporters.role).items()
     ]
     return {
@@ -153,6 +160,34 @@ def _scaled_object(
         # No fallback: while Prometheus does not answer, the autoscaler leaves the copies as they are.
         "advanced": {"horizontalPodAutoscalerConfig": {"behavior": behavior}},
         "triggers": triggers,
+    }
+
+
+def trigger(prometheus: str, query: str, threshold: float) -> dict[str, Any]:
+    """Return the trigger of a ScaledObject: what a query finds, for each copy."""
+    metadata = {
+        "serverAddress": prometheus,
+        "query": query,
+        "threshold": f"{threshold:.3f}".rstrip("0").removesuffix("."),
+    }
+    return {"type": "prometheus", "metricType": "AverageValue", "metadata": metadata}
+
+
+def _down_to_zero(spec: Mapping[str, Any], settings: Autoscaling, requests: str, idle_seconds: int) -> dict[str, Any]:
+    """Let all copies go while no trigger finds anything, and ``minReplicas`` come back once one does.
+
+    The requests only say whether there are any: their threshold is so high that they never add a copy. Where Prometheus
+    does not know them that is an error, which leaves the copies as they are: they would never come back.
+    """
+    asked = trigger(settings.prometheus, requests, _NEVER_REACHED)
+    asked["metadata"]["ignoreNullValues"] = "false"
+    return {
+        **spec,
+        "idleReplicaCount": 0,
+        # A copy that loads must not be taken for an idle one, also not the first after the ScaledObject was made.
+        "cooldownPeriod": idle_seconds,
+        "initialCooldownPeriod": idle_seconds,
+        "triggers": [*spec["triggers"], asked],
     }
 
 
@@ -166,7 +201,7 @@ def _horizontal_pod_autoscaler(
         {
             "type": "Pods",
             "pods": {
-                "metric": {"name": METRICS[reporters.engine][load]},
+                "metric": {"name": served_name(METRICS[reporters.engine][load])},
                 "target": {"type": "AverageValue", "averageValue": quantity(threshold * summed[load])},
             },
         }

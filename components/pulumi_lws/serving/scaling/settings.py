@@ -43,6 +43,27 @@ Pace = Annotated[PositiveCount, Field(le=1800)]
 """Seconds between two changes, from 1 to 1800, which is all that a HorizontalPodAutoscaler takes."""
 
 
+Query = Annotated[
+    str,
+    Field(min_length=1, max_length=4096, examples=["sum(increase(envoy_http_downstream_rq_total[2m]))"]),
+]
+"""A query of Prometheus with one number as its answer."""
+
+PROMETHEUS = "http://prometheus-operated.monitoring.svc:9090"
+"""Address of the service that the Prometheus operator makes, in the namespace ``monitoring``."""
+
+
+class ScaleToZero(Declaration):
+    """No copy while nobody asks. The first requests are turned away until a copy serves, as long as a start takes."""
+
+    accept_cold_start_minutes: Annotated[PositiveCount, Field(le=1440)]
+    """Minutes, at most a day, that clients bear without an answer while the first copy starts; at least as many as the
+    plan estimates for a first start, or the start budget where it cannot."""
+    requests: Query | None = None
+    """Query that is above 0 while somebody asks, also where no copy runs: engines report nothing then. Default: the
+    requests at the Envoy of a standalone router; required where there is none."""
+
+
 class Autoscaling(Declaration):
     """An autoscaler that owns the number of copies. Thresholds are averages for each copy, never totals."""
 
@@ -57,7 +78,7 @@ class Autoscaling(Declaration):
     """Waiting requests for each copy above which copies are added. Default 5. None: not looked at."""
     kv_cache_usage: Annotated[Threshold, Field(le=1)] | None = 0.8
     """Used share of the KV cache, at most 1, above which copies are added. Default 0.8. None: not looked at."""
-    prometheus: HttpAddress = "http://prometheus-operated.monitoring.svc:9090"
+    prometheus: HttpAddress = PROMETHEUS
     """Address of Prometheus for KEDA. Default: the service of the Prometheus operator in ``monitoring``."""
     scale_up_seconds: Pace = 180
     """Least time between two added copies, in seconds, at most 1800. Default 180."""
@@ -66,6 +87,9 @@ class Autoscaling(Declaration):
     stabilization_minutes: Annotated[PositiveCount, Field(le=60)] | None = None
     """How long the load must stay low before a copy goes, in minutes, at most 60. Default: the start budget, since a
     copy takes that long to come back, or 60."""
+    scale_to_zero: ScaleToZero | None = None
+    """Whether all copies go once nobody has asked for as long as the start budget; with the next request
+    ``minReplicas`` come back. Default: some stay."""
 
     @model_validator(mode="after")
     def _in_order(self) -> "Autoscaling":
@@ -78,4 +102,11 @@ class Autoscaling(Declaration):
             )
         if self.waiting_requests is None and self.kv_cache_usage is None:
             raise invalid("at least one trigger", "Set waitingRequests or kvCacheUsage.", found="no trigger")
+        if self.scale_to_zero is not None and self.kind == "hpa":
+            raise invalid(
+                "keda with scaleToZero: a HorizontalPodAutoscaler keeps one copy at least",
+                "Set kind to keda, or scaleToZero to null.",
+                field="kind",
+                found="'hpa'",
+            )
         return self

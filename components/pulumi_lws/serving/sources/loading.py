@@ -35,6 +35,7 @@ class Loading:
         volumes: Volumes of the pod.
         mounts: Mounts of the engine's container.
         service_account: Service account that the pods run as; None for the namespace's own.
+        finish_file: File that is there once the weights are whole; None where nothing is to be waited for.
     """
 
     model: str
@@ -43,6 +44,7 @@ class Loading:
     volumes: tuple[Mapping[str, Any], ...] = ()
     mounts: tuple[Mapping[str, Any], ...] = ()
     service_account: str | None = None
+    finish_file: str | None = None
 
 
 def loading(source: Source, model: str, engine: EngineKind) -> Loading:
@@ -55,6 +57,15 @@ def loading(source: Source, model: str, engine: EngineKind) -> Loading:
     """
     found = _found(source, model)
     return replace(found, arguments=()) if engine == "custom" else found
+
+
+def wait_for_weights_command(finish_file: str, seconds: int) -> list[str]:
+    """Return what waits until the weights are whole; it fails where they are not in time."""
+    script = (
+        f'left={seconds}; until [ -e "$0" ]; do [ $left -gt 0 ] || {{ echo "no $0 in {seconds} s" >&2; exit 1; }};'
+        " left=$((left - 1)); sleep 1; done"
+    )
+    return ["/bin/sh", "-c", script, finish_file]
 
 
 def is_in_image(source: Source, model: str) -> bool:
@@ -81,7 +92,8 @@ def _found(source: Source, model: str) -> Loading:
             path = "/".join([MODELS, *filter(None, source.path.split("/"))])
             return _from_folder(path, claim, _streaming() if source.stream else ())
         case NodeSource():
-            return _from_folder(MODELS, {"hostPath": {"path": source.path, "type": "Directory"}})
+            found = _from_folder(MODELS, {"hostPath": {"path": source.path, "type": "Directory"}})
+            return replace(found, finish_file=f"{MODELS}/{source.finish_file}" if source.finish_file else None)
 
 
 def _from_hub(source: HuggingFaceSource, model: str) -> Loading:

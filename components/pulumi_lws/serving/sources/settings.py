@@ -35,6 +35,9 @@ AbsolutePath = Annotated[
 ]
 """An absolute path; blanks may be in it."""
 
+FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.][-A-Za-z0-9_.]*$", max_length=255, examples=["finished"])]
+"""The name of a file in a folder."""
+
 Revision = Annotated[str, Field(pattern=r"^[A-Za-z0-9_][-A-Za-z0-9_./+]*$", max_length=255, examples=["main"])]
 """Branch, tag or commit of a repository."""
 
@@ -86,13 +89,17 @@ class VolumeSource(Declaration):
 class NodeSource(Declaration):
     """A folder of the node's own disks (instance store) that already holds the weights; mounted read-only.
 
-    A pod on a node without it does not start: something of yours has to fill every new node.
+    A pod on a node without it does not start: ``caches.nodeModels`` or something of yours has to fill every new node.
     """
 
     kind: Literal["node"] = "node"
     """``node``."""
     path: AbsolutePath
     """Folder of the node, such as ``/mnt/k8s-disks/0/models/glm-5``."""
+    finish_file: FileName | None = None
+    """File of the folder that says, by being there, that the weights are whole: pods wait for it as long as the start
+    budget lasts. ``.pulumi-lws-finished`` for a folder of ``caches.nodeModels``. The image needs a shell. Default none:
+    the folder is whole, or not there."""
 
 
 Source = Annotated[HuggingFaceSource | S3Source | VolumeSource | NodeSource, Field(discriminator="kind")]

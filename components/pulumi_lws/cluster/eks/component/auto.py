@@ -5,7 +5,7 @@ from typing import Any
 from pulumi_lws.cluster.eks import names
 from pulumi_lws.cluster.eks.component.parts import RunningParts
 from pulumi_lws.cluster.eks.settings import AutoCompute
-from pulumi_lws.cluster.eks.system_pool import system_objects
+from pulumi_lws.cluster.eks.system_pool import NETWORK_POLICY_SETTINGS, system_objects
 from pulumi_lws.component import Manifest
 
 
@@ -19,6 +19,7 @@ def auto_nodes(parts: RunningParts, before: list[Any]) -> list[Any]:
     if not isinstance(parts.cluster.compute, AutoCompute):
         raise TypeError("not a cluster of Auto Mode")
     ready = before
+    Manifest(f"{parts.name}-network-policies", NETWORK_POLICY_SETTINGS, parts.on_kubernetes(depends_on=before))
     for manifest in system_objects(
         names.node_role(parts.cluster),
         parts.subnets,

@@ -1,0 +1,30 @@
+"""The DCGM exporter: metrics of GPUs."""
+
+from typing import Any
+
+from pulumi_lws.addons.addon import AddOnFacts, Site
+from pulumi_lws.addons.device_nodes import EVERYWHERE, on_pools
+from pulumi_lws.addons.settings import AddOn
+
+
+def _values(_declared: AddOn, site: Site) -> dict[str, Any]:
+    return {
+        "tolerations": list(EVERYWHERE),
+        "affinity": on_pools(),
+        "serviceMonitor": {"enabled": "kube_prometheus_stack" in site.installed},
+        # Which pod has which GPU.
+        "kubernetes": {"enablePodLabels": True},
+    }
+
+
+DCGM_EXPORTER = AddOnFacts(
+    name="dcgm_exporter",
+    title="DCGM exporter",
+    purpose="metrics of GPUs",
+    pin="dcgm-exporter-chart",
+    release="dcgm-exporter",
+    namespace="monitoring",
+    values=_values,
+    after=("kube_prometheus_stack", "nvidia_device_plugin"),
+    controllers=("DaemonSet/dcgm-exporter",),
+)

@@ -1,0 +1,69 @@
+"""kube-prometheus-stack: Prometheus with its operator, Alertmanager, Grafana and kube-state-metrics."""
+
+from typing import Any
+
+from pulumi_lws.addons.addon import AddOnFacts, Password, Site
+from pulumi_lws.addons.settings import AddOn
+
+GRAFANA_SECRET = "grafana-admin"  # noqa: S105 - the name of a Secret
+"""Secret with the administrator of Grafana; its chart would make a new password at every update."""
+
+_HIDDEN_BY_EKS = ("kubeControllerManager", "kubeEtcd", "kubeScheduler", "kubeProxy")
+"""Parts of the control plane whose metrics nobody reads on EKS: their alerts would fire for ever."""
+
+
+def _values(_declared: AddOn, _site: Site) -> dict[str, Any]:
+    return {
+        "fullnameOverride": "kube-prometheus-stack",
+        "prometheus": {
+            "prometheusSpec": {
+                # By default only what carries the label of this release is read.
+                # https://github.com/prometheus-operator/prometheus-operator/issues/3636
+                "podMonitorSelectorNilUsesHelmValues": False,
+                "serviceMonitorSelectorNilUsesHelmValues": False,
+                "ruleSelectorNilUsesHelmValues": False,
+                "probeSelectorNilUsesHelmValues": False,
+            }
+        },
+        # Its certificate is made by hooks of Helm, which would not run.
+        "prometheusOperator": {"admissionWebhooks": {"enabled": False}, "tls": {"enabled": False}},
+        "grafana": {
+            "admin": {"existingSecret": GRAFANA_SECRET, "userKey": "admin-user", "passwordKey": "admin-password"},
+            "sidecar": {"dashboards": {"searchNamespace": "ALL", "folderAnnotation": "grafana_folder"}},
+            # A Job of its own that runs at every update.
+            "testFramework": {"enabled": False},
+        },
+        # On every node, those with GPUs among them.
+        "prometheus-node-exporter": {"tolerations": [{"operator": "Exists"}]},
+        **{part: {"enabled": False} for part in _HIDDEN_BY_EKS},
+    }
+
+
+KUBE_PROMETHEUS_STACK = AddOnFacts(
+    name="kube_prometheus_stack",
+    title="kube-prometheus-stack",
+    purpose="metrics, alerts and dashboards",
+    pin="kube-prometheus-stack-chart",
+    release="kube-prometheus-stack",
+    namespace="monitoring",
+    values=_values,
+    password=Password(GRAFANA_SECRET, "admin-password", {"admin-user": "admin"}),
+    crds=(
+        "alertmanagerconfigs.monitoring.coreos.com",
+        "alertmanagers.monitoring.coreos.com",
+        "podmonitors.monitoring.coreos.com",
+        "probes.monitoring.coreos.com",
+        "prometheusagents.monitoring.coreos.com",
+        "prometheuses.monitoring.coreos.com",
+        "prometheusrules.monitoring.coreos.com",
+        "scrapeconfigs.monitoring.coreos.com",
+        "servicemonitors.monitoring.coreos.com",
+        "thanosrulers.monitoring.coreos.com",
+    ),
+    controllers=(
+        "Deployment/kube-prometheus-stack-operator",
+        "Deployment/kube-prometheus-stack-kube-state-metrics",
+        "Deployment/kube-prometheus-stack-grafana",
+        "DaemonSet/kube-prometheus-stack-prometheus-node-exporter",
+    ),
+)

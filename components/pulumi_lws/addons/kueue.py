@@ -1,0 +1,49 @@
+"""Kueue: queues, quota, and groups that start as a whole."""
+
+from typing import Any
+
+from pulumi_lws.addons.addon import AddOnFacts, Site, UpgradeStep
+from pulumi_lws.addons.settings import AddOn
+
+
+def _values(_declared: AddOn, site: Site) -> dict[str, Any]:
+    return {
+        "controllerManager": {"replicas": 2, "manager": {"priorityClassName": "system-cluster-critical"}},
+        "enablePrometheus": "kube_prometheus_stack" in site.installed,
+        "enableCertManager": "cert_manager" in site.installed,
+    }
+
+
+KUEUE = AddOnFacts(
+    name="kueue",
+    title="Kueue",
+    purpose="queues, quota, and groups that start as a whole",
+    pin="kueue-chart",
+    release="kueue",
+    namespace="kueue-system",
+    values=_values,
+    # It takes up a kind once its CRD is there.
+    after=("cert_manager", "kube_prometheus_stack", "lws", "kuberay"),
+    crds=(
+        "admissionchecks.kueue.x-k8s.io",
+        "clusterqueues.kueue.x-k8s.io",
+        "cohorts.kueue.x-k8s.io",
+        "localqueues.kueue.x-k8s.io",
+        "multikueueclusters.kueue.x-k8s.io",
+        "multikueueconfigs.kueue.x-k8s.io",
+        "provisioningrequestconfigs.kueue.x-k8s.io",
+        "resourceflavors.kueue.x-k8s.io",
+        "topologies.kueue.x-k8s.io",
+        "workloadpriorityclasses.kueue.x-k8s.io",
+        "workloads.kueue.x-k8s.io",
+    ),
+    controllers=("Deployment/kueue-controller-manager",),
+    steps=(
+        UpgradeStep(
+            (0, 18),
+            "templates of LeaderWorkerSets that run lack the queue's name, and pods that are made anew wait for ever"
+            " (https://github.com/kubernetes-sigs/kueue/issues/13968)",
+            "Go to 0.18.6, 0.19.2 or later, and apply every LeaderWorkerSet in a queue once more after the upgrade.",
+        ),
+    ),
+)

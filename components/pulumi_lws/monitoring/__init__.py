@@ -1,0 +1,1 @@
+"""Monitoring: what Prometheus reads, what it records, and when it calls somebody."""

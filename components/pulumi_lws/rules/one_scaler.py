@@ -1,0 +1,55 @@
+"""Rule: one autoscaler aims at a workload, and nothing else says how many copies it has."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from pulumi_lws.planning.problems import Problem, Severity
+from pulumi_lws.rules.rule import Context, RegisteredObject, Rule, is_kind
+from pulumi_lws.rules.values import UNKNOWN, unseen, value_at
+
+_SCALERS: Final = ("autoscaling/HorizontalPodAutoscaler", "keda.sh/ScaledObject")
+_IS_SCALER: Final = is_kind(*_SCALERS)
+_FIX = "Keep one of them: KEDA makes a HorizontalPodAutoscaler itself for each ScaledObject."
+
+
+def _check(subject: RegisteredObject, context: Context) -> Iterable[Problem]:
+    aim = _aim(subject)
+    if UNKNOWN in aim:
+        yield unseen("spec.scaleTargetRef", "whether another autoscaler aims at the same")
+        return
+    own = value_at(subject.properties, "metadata", "name")
+    others = [
+        other
+        for other in context.others
+        if _IS_SCALER(other)
+        and _aim(other) == aim
+        and (other.kind, value_at(other.properties, "metadata", "name")) != (subject.kind, own)
+    ]
+    if aim[2] is not None and others:
+        name = value_at(others[0].properties, "metadata", "name", default="another")
+        kind = others[0].kind.partition("/")[2]
+        found = f"{aim[1]} {aim[2]}, at which {kind} {name} aims, too"
+        yield Problem("spec.scaleTargetRef", found, "a target of its own", _FIX)
+
+
+def _aim(subject: RegisteredObject) -> tuple[Any, Any, Any]:
+    target = ("spec", "scaleTargetRef")
+    # KEDA takes a Deployment where no kind is written.
+    kind = value_at(subject.properties, *target, "kind", default="Deployment")
+    namespace = value_at(subject.properties, "metadata", "namespace", default="default")
+    return namespace, kind, value_at(subject.properties, *target, "name")
+
+
+ONE_SCALER = Rule(
+    name="one-scaler",
+    title="One autoscaler at most aims at a workload.",
+    why=(
+        "Two autoscalers undo each other's decisions every few seconds, and groups that take minutes to load never"
+        " serve."
+    ),
+    fix=_FIX,
+    severity=Severity.ERROR,
+    applies_to=_IS_SCALER,
+    check=_check,
+    looks_around=True,
+)
