@@ -18,9 +18,8 @@ import yaml
 
 from lab import check_speed, cli, engine, probe_speed, serving_speed
 from lab.cluster.layout import Layout
-from lab.errors import LabError
 from lab.folders import PROJECT, lab_folder
-from lab.project import STACK, Project, make
+from lab.project import STACK, Project, leave_models_alone, make
 from pulumi_lws.platform.checks import deployments_of
 from pulumi_lws.platform.settings import PlatformArgs
 from pulumi_lws.serving.render import render
@@ -98,6 +97,7 @@ def bare_objects(platform: PlatformArgs) -> list[dict[str, Any]]:
 def _projects(folder: Path) -> tuple[Project, Project]:
     environment = os.environ | engine.environment(Layout(lab_folder(LAB)), os.environ["PATH"])
     ours = _project(folder / "ours", (PROJECT / "__main__.py").read_text(encoding="utf-8"), environment)
+    leave_models_alone(ours)
     bare = _project(folder / "bare", BARE_PROGRAM, environment)
     settings = yaml.safe_load(ours.stack_file.read_text(encoding="utf-8"))
     platform = PlatformArgs.model_validate(settings["config"]["pulumi-lws:platform"])
@@ -107,22 +107,16 @@ def _projects(folder: Path) -> tuple[Project, Project]:
 
 def _project(folder: Path, program: str, environment: Mapping[str, str]) -> Project:
     project = make(Project(folder, environment), program, folder / "backend")
-    _succeed(project, "stack", "select", "--create", STACK)
+    project.succeeds("stack", "select", "--create", STACK)
     return project
 
 
 def _timed_update(project: Project) -> float:
     began = time.monotonic()
-    _succeed(project, "up", "--yes", "--skip-preview")
+    project.succeeds("up", "--yes", "--skip-preview")
     took = time.monotonic() - began
-    _succeed(project, "destroy", "--yes", "--skip-preview")
+    project.succeeds("destroy", "--yes", "--skip-preview")
     return took
-
-
-def _succeed(project: Project, *arguments: str) -> None:
-    ended = project.pulumi(*arguments)
-    if ended.returncode:
-        raise LabError(f"`pulumi {arguments[0]}` failed in the benchmark.", "Mend that first.", ended.stdout)
 
 
 if __name__ == "__main__":

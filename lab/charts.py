@@ -27,7 +27,7 @@ COMPONENTS = frozenset(
 
 
 def write(folder: Path, definitions: Definitions) -> None:
-    """Write every chart, and one file for each add-on without one. A reader meets whole files.
+    """Write every chart, and one file for each add-on without one. Whoever reads meanwhile meets whole files.
 
     Args:
         folder: Where.
@@ -37,15 +37,27 @@ def write(folder: Path, definitions: Definitions) -> None:
         LabError: A file of upstream is not YAML.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    kinds = {definition["metadata"]["name"]: definition for definition in definitions.read()}
+    files = _files(definitions)
     with FileLock(folder / ".lock"):
-        for facts in ADD_ONS.values():
-            own = [kinds[name] for name in facts.crds if name in kinds]
-            if facts.manifests:
-                _write(folder / f"{facts.release}.yaml", "\n---\n".join(map(json.dumps, own)))
-                continue
-            for name, text in _chart(facts, own).items():
-                _write(folder / facts.chart / name, text)
+        for name, text in files.items():
+            _write(folder, name, text)
+        # What an earlier version wrote would be installed, too.
+        for old in [path for path in folder.glob("*/**/*") if path.is_file()]:
+            if old.relative_to(folder).as_posix() not in files:
+                old.unlink()
+
+
+def _files(definitions: Definitions) -> dict[str, str]:
+    """Return every file by its path."""
+    kinds = {definition["metadata"]["name"]: definition for definition in definitions.read()}
+    files = {}
+    for facts in ADD_ONS.values():
+        own = [kinds[name] for name in facts.crds if name in kinds]
+        if facts.manifests:
+            files[f"{facts.release}.yaml"] = "\n---\n".join(map(json.dumps, own))
+        else:
+            files |= {f"{facts.chart}/{name}": text for name, text in _chart(facts, own).items()}
+    return files
 
 
 def _chart(facts: AddOnFacts, definitions: list[dict[str, Any]]) -> dict[str, str]:
@@ -79,10 +91,11 @@ def _controller(kind: str, name: str) -> str:
         "spec": {"selector": {"matchLabels": labels}, "template": pod},
     }
     # JSON is YAML, and what a template adds goes in where the containers end.
-    return json.dumps(document).replace('"none"}]', '"none"}]' + _TOLERATIONS)
+    return json.dumps(document).replace('"none"}]', '"none"}]' + _PLACEMENT)
 
 
-_TOLERATIONS = '{{ with .Values.tolerations }}, "tolerations": {{ toJson . }}{{ end }}'
+_GIVEN = '{{ with .Values.FIELD }}, "FIELD": {{ toJson . }}{{ end }}'
+_PLACEMENT = "".join(_GIVEN.replace("FIELD", field) for field in ("tolerations", "affinity"))
 
 _VALUES = """apiVersion: v1
 kind: ConfigMap
@@ -94,10 +107,12 @@ data:
 """
 
 
-def _write(path: Path, text: str) -> None:
+def _write(folder: Path, name: str, text: str) -> None:
+    path = folder / name
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}")
+    # Not beside it: Helm installs whatever lies among the CRDs of a chart, half of a file too.
+    draft = folder / ".draft"
     draft.write_text(text, encoding="utf-8")
     draft.replace(path)

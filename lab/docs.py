@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lab.folders import PROJECT
 from lab.models_page import models_page
+from lab.runbooks_page import runbooks_page
 from lab.settings_page import settings_page
 from pulumi_lws.checking.formats import text
 from pulumi_lws.checking.judging import check
@@ -59,6 +60,7 @@ def pages() -> dict[Path, str]:
     return {
         PROJECT / "docs" / "rules.md": rules_page(RULES),
         PROJECT / "docs" / "models.md": models_page(),
+        PROJECT / "docs" / "runbooks.md": runbooks_page(),
         PROJECT / "docs" / "settings.md": settings_page(),
         PROJECT / "stacks" / "settings.schema.json": stack_schema_text(),
         check_page: with_example(check_page.read_text(encoding="utf-8"), f"lws check {EXAMPLE}", _checked()),

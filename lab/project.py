@@ -8,6 +8,9 @@ from typing import TypeVar
 
 import yaml
 
+from lab import charts
+from lab.cluster.crds import Definitions
+from lab.errors import LabError
 from lab.folders import PROJECT
 
 ProjectType = TypeVar("ProjectType", bound="Project")
@@ -15,6 +18,8 @@ ProjectType = TypeVar("ProjectType", bound="Project")
 STACK = "local"
 """The stack that every such project has."""
 
+_MODELS = ("cluster", "namespace", "pools", "deployments")
+_OF_PARTS = ("team", "queue", "autoscaling")
 _PATIENCE_SECONDS = 300
 
 
@@ -53,6 +58,17 @@ class Project:
             check=False,
         )
 
+    def succeeds(self, *arguments: str) -> str:
+        """Run a command that must succeed and give what it printed.
+
+        Raises:
+            LabError: It fails.
+        """
+        ended = self.pulumi(*arguments)
+        if ended.returncode:
+            raise LabError(f"`pulumi {' '.join(arguments)}` failed.", "What it said stands below.", ended.stdout)
+        return ended.stdout
+
 
 def make(project: ProjectType, program: str, backend: Path) -> ProjectType:
     """Write a project that runs ``program`` with this checkout's environment and the settings of the stack's file.
@@ -74,3 +90,27 @@ def make(project: ProjectType, program: str, backend: Path) -> ProjectType:
     settings = PROJECT / "stacks" / project.stack_file.name
     project.stack_file.write_text(settings.read_text(encoding="utf-8"), encoding="utf-8")
     return replace(project, environment={**project.environment, "PULUMI_BACKEND_URL": backend.as_uri()})
+
+
+def make_whole(project: ProjectType, backend: Path, definitions: Definitions) -> ProjectType:
+    """Write a project that is this one: the same program and stack file, with charts of its own to install from.
+
+    Args:
+        project: Where, and with which variables.
+        backend: Folder for the states of its stacks.
+        definitions: What the kinds look like that the charts bring.
+    """
+    charts.write(project.folder / charts.FOLDER.relative_to(PROJECT), definitions)
+    return make(project, (PROJECT / "__main__.py").read_text(encoding="utf-8"), backend)
+
+
+def leave_models_alone(project: Project) -> None:
+    """Take out of the stack file what deployments can do without, such as add-ons: a lab has their kinds already."""
+    document = yaml.safe_load(project.stack_file.read_text(encoding="utf-8"))
+    platform = document["config"]["pulumi-lws:platform"]
+    left = {part: platform[part] for part in _MODELS}
+    for deployment in left["deployments"].values():
+        for part in _OF_PARTS:
+            deployment.pop(part, None)
+    document["config"]["pulumi-lws:platform"] = left
+    project.stack_file.write_text(yaml.safe_dump(document), encoding="utf-8")

@@ -50,4 +50,7 @@ def test_pods_without_a_service_account_of_their_own_are_the_default_one() -> No
             },
         }
     )
-    assert readers(platform) == {(None, "default"): ("s3://models/a", "s3://models/b"), (None, "reader"): ("s3://models/a",)}
+    assert readers(platform) == {
+        (None, "default"): ("s3://models/a", "s3://models/b"),
+        (None, "reader"): ("s3://models/a",),
+    }

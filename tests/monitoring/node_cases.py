@@ -115,7 +115,7 @@ CASES: dict[str, Case] = {
             at=1,
             labels=_NODE,
             summary="node-0-0 of the island p5-0 must go within days.",
-            description="It is 17d 0h 1m 0s old. Within 3 days it is drained, and its group with it.",
+            description="It is 17d 0h 1m 0s old. Within 3 days it is drained, with its group.",
         ),
         Silent("it has more than three days", node(created=-17 * _DAY + 3600), at=1),
     ),

@@ -69,7 +69,7 @@ CASES: dict[str, Case] = {
             summary="team-a/chat-0 has requests and computes nothing.",
             description="4 requests run, and for 10 minutes there was no token.",
         ),
-        Silent("it stopped less than ten minutes ago", _tokens("0+900x20 18000x280", "0+600x20 12000x280"), at=29),
+        Silent("it stopped less than ten minutes ago", _tokens("0+900x20 18000x280", "0+600x20 12000x280"), at=28),
         Silent("it computes a long prompt", _tokens("0+900x300", always(0)), at=60),
         Silent("nobody asks", _tokens(always(900), always(600), running=0), at=60),
     ),

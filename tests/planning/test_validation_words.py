@@ -143,10 +143,7 @@ ANSWERS: dict[str, tuple[type[Declaration], dict[str, Any], str]] = {
     "a router by its name": (
         DisaggregatedVllmSettings,
         {"router": "gateway"},
-        (
-            "router: found 'gateway'; allowed: a mapping such as {kind: gateway, gateway: public}."
-            " Write {kind: gateway, gateway: public}."
-        ),
+        ("router: found 'gateway'; allowed: a mapping such as {kind: gateway}. Write {kind: gateway}."),
     ),
     "a union of no kind": (
         MultiNodeVllmSettings,

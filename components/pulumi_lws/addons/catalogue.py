@@ -18,6 +18,7 @@ from pulumi_lws.addons.settings import AddOnName
 ADD_ONS: dict[AddOnName, AddOnFacts] = {
     facts.name: facts
     for facts in (
+        ENVOY_GATEWAY,
         CERT_MANAGER,
         KUBE_PROMETHEUS_STACK,
         NVIDIA_DEVICE_PLUGIN,
@@ -28,7 +29,6 @@ ADD_ONS: dict[AddOnName, AddOnFacts] = {
         KUEUE,
         PROMETHEUS_ADAPTER,
         KEDA,
-        ENVOY_GATEWAY,
         INFERENCE_POOLS,
     )
 }

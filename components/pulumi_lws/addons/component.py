@@ -11,7 +11,7 @@ from pulumi_kubernetes.yaml.v2 import ConfigFile
 
 from pulumi_lws.addons.addon import Password, Site
 from pulumi_lws.addons.catalogue import ADD_ONS
-from pulumi_lws.addons.checks import add_on_problems
+from pulumi_lws.addons.checks import add_on_problems, missing_credentials
 from pulumi_lws.addons.installation import Installation, installation
 from pulumi_lws.addons.settings import AddOnName, AddOns, Credentials
 from pulumi_lws.addons.upgrades import upgrade_problems
@@ -27,7 +27,6 @@ class ClusterAddOn(pulumi.ComponentResource):
     Args:
         name: Pulumi name of the component. It must not change with the version: changes are compared by it.
         args: What is installed.
-        credentials: How the registry or repository is entered.
         keep_crds: Whether its CRDs stay when it goes.
         opts: Give the Kubernetes provider in ``providers``.
 
@@ -40,18 +39,13 @@ class ClusterAddOn(pulumi.ComponentResource):
         name: str,
         args: Installation,
         *,
-        credentials: Credentials | None,
         keep_crds: bool,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(hooks=_upgrade_guard(name, args)))
         super().__init__("lws:index:ClusterAddOn", name, args.inputs, opts)
-        before: list[pulumi.Resource] = []
-        for manifest in args.facts.before(args.version, args.namespace):
-            key = f"{name}-{manifest['metadata']['name']}-{manifest['kind'].lower()}"
-            before.append(Manifest(key, manifest, pulumi.ResourceOptions(parent=self, depends_on=before[:])))
-        if args.facts.password is not None:
-            before.append(_secret(name, args.facts.password, args.namespace, self))
+        # A file of manifests has all that it needs.
+        before = [] if args.manifests is not None else self._before(name, args)
         own = pulumi.ResourceOptions(parent=self, depends_on=before, transforms=[_kept] if keep_crds else None)
         if args.manifests is not None:
             ConfigFile(name, file=args.manifests, resource_prefix=name, opts=own)
@@ -63,11 +57,21 @@ class ClusterAddOn(pulumi.ComponentResource):
                 version=args.version,
                 namespace=args.namespace,
                 values=dict(args.values),
-                repository_opts=_repository(args.repository, credentials),
+                repository_opts=_repository(args.repository, args.credentials),
                 resource_prefix=name,
                 opts=own,
             )
         self.register_outputs({"version": args.version})
+
+    def _before(self, name: str, args: Installation) -> list[pulumi.Resource]:
+        """Make what the chart leaves to hooks, and what it would make up anew."""
+        made: list[pulumi.Resource] = []
+        for manifest in args.facts.before(args.version, args.namespace, args.values):
+            key = f"{name}-{manifest['metadata']['name']}-{manifest['kind'].lower()}"
+            made.append(Manifest(key, manifest, pulumi.ResourceOptions(parent=self, depends_on=made[:])))
+        if args.facts.password is not None:
+            made.append(_secret(name, args.facts.password, args.namespace, self))
+        return made
 
 
 class ClusterAddOns(pulumi.ComponentResource):
@@ -95,7 +99,7 @@ class ClusterAddOns(pulumi.ComponentResource):
     ) -> None:
         subject = "Add-ons"
         add_ons = declared(AddOns, args, subject)
-        raise_problems(add_on_problems(add_ons, site), subject)
+        raise_problems([*add_on_problems(add_ons, site), *missing_credentials(add_ons, os.environ)], subject)
         super().__init__("lws:index:ClusterAddOns", name, add_ons.model_dump(by_alias=True, exclude_none=True), opts)
         self._name = name
         self.namespaces: dict[str, Manifest] = {}
@@ -105,14 +109,10 @@ class ClusterAddOns(pulumi.ComponentResource):
             facts = ADD_ONS[key]
             decided = installation(facts, chosen[key], add_ons, site)
             before = [made[other] for other in (*facts.after, *facts.needs) if other in made]
-            own = pulumi.ResourceOptions(parent=self, depends_on=[*before, *self._namespace(decided.namespace)])
-            made[key] = ClusterAddOn(
-                f"{name}-{facts.release}",
-                decided,
-                credentials=add_ons.credentials,
-                keep_crds=add_ons.keep_crds,
-                opts=own,
-            )
+            # A file of manifests brings its own.
+            namespace = self._namespace(decided.namespace) if decided.manifests is None else []
+            own = pulumi.ResourceOptions(parent=self, depends_on=[*before, *namespace])
+            made[key] = ClusterAddOn(f"{name}-{facts.release}", decided, keep_crds=add_ons.keep_crds, opts=own)
         self.installed = made
         self.register_outputs({"installed": list(made)})
 

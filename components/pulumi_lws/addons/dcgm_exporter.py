@@ -12,8 +12,6 @@ def _values(_declared: AddOn, site: Site) -> dict[str, Any]:
         "tolerations": list(EVERYWHERE),
         "affinity": on_pools(),
         "serviceMonitor": {"enabled": "kube_prometheus_stack" in site.installed},
-        # Which pod has which GPU.
-        "kubernetes": {"enablePodLabels": True},
     }
 
 

@@ -3,11 +3,23 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from pulumi_lws.addons.settings import AddOnName
 from pulumi_lws.facts import labels
+
+DEVICE_PLUGINS: Final[tuple[AddOnName, ...]] = ("nvidia_device_plugin", "efa_device_plugin", "dcgm_exporter")
+"""Add-ons whose DaemonSets must run on every node of every pool."""
 
 EVERYWHERE: Final = ({"operator": "Exists"},)
 """Tolerations for every taint. A plugin that does not tolerate one leaves a node without its devices.
 https://github.com/NVIDIA/k8s-device-plugin/issues/1934"""
+
+
+def tolerates(toleration: Mapping[str, Any], taint: Mapping[str, str]) -> bool:
+    """Tell whether a toleration holds for a taint, as the scheduler compares them."""
+    key, effect = toleration.get("key"), toleration.get("effect")
+    if key not in (None, "", taint["key"]) or effect not in (None, "", taint["effect"]):
+        return False
+    return toleration.get("operator") == "Exists" or toleration.get("value", "") == taint.get("value", "")
 
 
 def on_pools() -> Mapping[str, Any]:

@@ -1,14 +1,17 @@
 """Envoy Gateway: the front door of deployments, with the Gateway API.
 
 Its chart makes certificates for itself, and a key for OIDC, by a Job that is a hook of Helm. Hooks are not run here, so
-the same Job is an object of its own before the chart.
+the same Job is an object of its own before the chart. Of the values that say where images come from, it knows those
+under ``global``.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from pulumi_lws.addons.addon import AddOnFacts
 
 _NAME = "envoy-gateway-certgen"
+_REGISTRY = "docker.io"
 _SECURITY = {
     "allowPrivilegeEscalation": False,
     "capabilities": {"drop": ["ALL"]},
@@ -19,17 +22,22 @@ _SECURITY = {
 }
 
 
-def _certificates(version: str, namespace: str) -> list[dict[str, Any]]:
+def _certificates(version: str, namespace: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the Job that makes what is missing of the certificates, and what it may do."""
+    images = values.get("global", {})
+    own = images.get("images", {}).get("envoyGateway", {}).get("image") or f"{_REGISTRY}/envoyproxy/gateway:{version}"
+    registry, _, repository = own.partition("/")
+    secrets = images.get("imagePullSecrets", [])
     inside = {"name": _NAME, "namespace": namespace}
     role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": _NAME}
     pod = {
         "serviceAccountName": _NAME,
         "restartPolicy": "Never",
+        **({"imagePullSecrets": secrets} if secrets else {}),
         "containers": [
             {
                 "name": "certgen",
-                "image": f"docker.io/envoyproxy/gateway:{version}",
+                "image": f"{images.get('imageRegistry') or registry}/{repository}",
                 "command": ["envoy-gateway", "certgen", "--disable-topology-injector"],
                 "env": [
                     {
@@ -81,7 +89,6 @@ ENVOY_GATEWAY = AddOnFacts(
         "deployment": {"replicas": 2},
     },
     before=_certificates,
-    after=("cert_manager",),
     crds=(
         "backends.gateway.envoyproxy.io",
         "backendtlspolicies.gateway.networking.k8s.io",
@@ -95,8 +102,15 @@ ENVOY_GATEWAY = AddOnFacts(
         "grpcroutes.gateway.networking.k8s.io",
         "httproutefilters.gateway.envoyproxy.io",
         "httproutes.gateway.networking.k8s.io",
+        "listenersets.gateway.networking.k8s.io",
         "referencegrants.gateway.networking.k8s.io",
         "securitypolicies.gateway.envoyproxy.io",
+        "tcproutes.gateway.networking.k8s.io",
+        "tlsroutes.gateway.networking.k8s.io",
+        "udproutes.gateway.networking.k8s.io",
+        "xbackends.gateway.networking.x-k8s.io",
+        "xbackendtrafficpolicies.gateway.networking.x-k8s.io",
+        "xmeshes.gateway.networking.x-k8s.io",
     ),
     controllers=("Deployment/envoy-gateway",),
 )

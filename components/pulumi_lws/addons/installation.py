@@ -6,7 +6,7 @@ from typing import Any
 
 from pulumi_lws.addons.addon import AddOnFacts, Site
 from pulumi_lws.addons.catalogue import ADD_ONS
-from pulumi_lws.addons.settings import AddOn, AddOns
+from pulumi_lws.addons.settings import AddOn, AddOns, Credentials
 from pulumi_lws.facts.versions import PINS
 
 
@@ -23,6 +23,7 @@ class Installation:
         manifests: One YAML file that is applied instead of the chart; None for the chart.
         values: Values of the chart.
         confirmed: Version to which a refused upgrade may go; None where nothing was confirmed.
+        credentials: How that registry or repository is entered; None without.
     """
 
     facts: AddOnFacts
@@ -33,6 +34,7 @@ class Installation:
     manifests: str | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
     confirmed: str | None = None
+    credentials: Credentials | None = None
 
     @property
     def inputs(self) -> dict[str, Any]:
@@ -61,6 +63,8 @@ def installation(facts: AddOnFacts, declared: AddOn, add_ons: AddOns, site: Site
         manifests=declared.manifests or _manifests(facts, version, location),
         values=merged(values, declared.values),
         confirmed=declared.confirm_upgrade_to,
+        # Nobody else's registry gets to see them.
+        credentials=add_ons.credentials if location == add_ons.charts else None,
     )
 
 

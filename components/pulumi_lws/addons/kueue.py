@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pulumi_lws.addons.addon import AddOnFacts, Site, UpgradeStep
+from pulumi_lws.addons.addon import AddOnFacts, Oldest, Site, UpgradeStep
 from pulumi_lws.addons.settings import AddOn
 
 
@@ -38,12 +38,20 @@ KUEUE = AddOnFacts(
         "workloads.kueue.x-k8s.io",
     ),
     controllers=("Deployment/kueue-controller-manager",),
+    oldest=Oldest((0, 18), "names of groups may be longer than 39 characters"),
     steps=(
+        UpgradeStep(
+            (0, 17),
+            "workloads placed by topology since before 0.14 are no longer known as such"
+            " (https://github.com/kubernetes-sigs/kueue/blob/main/CHANGELOG/CHANGELOG-0.17.md)",
+            "Delete and make anew what has been placed by topology since before 0.14.",
+        ),
         UpgradeStep(
             (0, 18),
             "templates of LeaderWorkerSets that run lack the queue's name, and pods that are made anew wait for ever"
             " (https://github.com/kubernetes-sigs/kueue/issues/13968)",
-            "Go to 0.18.6, 0.19.2 or later, and apply every LeaderWorkerSet in a queue once more after the upgrade.",
+            "Go to 0.18.6, 0.19.2 or later instead; or apply every LeaderWorkerSet in a queue once more after this.",
+            mended=((0, 18, 6), (0, 19, 2)),
         ),
     ),
 )

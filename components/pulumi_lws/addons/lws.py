@@ -43,5 +43,10 @@ LWS = AddOnFacts(
             "Annotate the CRD (kubectl annotate crd leaderworkersets.leaderworkerset.x-k8s.io"
             " helm.sh/resource-policy=keep), go to 0.9 or later at once, and expect every group to restart.",
         ),
+        UpgradeStep(
+            (0, 11),
+            UPGRADE_NOTES[0, 11],
+            "Change each DisaggregatedSet under 0.10 so that it rolls, and wait until its sets have the new names.",
+        ),
     ),
 )

@@ -1,6 +1,7 @@
 """The Prometheus adapter: metrics of engines for HorizontalPodAutoscalers."""
 
-from pulumi_lws.addons.addon import AddOnFacts
+from pulumi_lws.addons.addon import AddOnFacts, Exclusion
+from pulumi_lws.serving.scaling.adapter import adapter_values
 
 PROMETHEUS_ADAPTER = AddOnFacts(
     name="prometheus_adapter",
@@ -9,10 +10,15 @@ PROMETHEUS_ADAPTER = AddOnFacts(
     pin="prometheus-adapter-chart",
     release="prometheus-adapter",
     namespace="monitoring",
-    values=lambda _declared, _site: {
-        "prometheus": {"url": "http://prometheus-operated.monitoring.svc", "port": 9090},
-        "replicas": 2,
+    values=lambda _declared, _site: {**adapter_values(), "replicas": 2},
+    needs=("kube_prometheus_stack",),
+    elsewhere=("prometheus", "url"),
+    excludes={
+        "keda": Exclusion(
+            ("rules", "external"),
+            "a cluster has one server of external metrics, and both would be it"
+            " (https://github.com/kedacore/keda/issues/470)",
+        )
     },
-    after=("kube_prometheus_stack",),
     controllers=("Deployment/prometheus-adapter",),
 )

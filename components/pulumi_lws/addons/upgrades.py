@@ -2,7 +2,7 @@
 
 import re
 
-from pulumi_lws.addons.addon import AddOnFacts
+from pulumi_lws.addons.addon import AddOnFacts, UpgradeStep
 from pulumi_lws.planning.problems import Problem
 
 
@@ -19,7 +19,7 @@ def upgrade_problems(facts: AddOnFacts, old: str, new: str, confirmed: str | Non
     if after < before:
         fix = f"Keep {old}, or go on to a later one; what the newer one has stored may not be read by the older one."
         return [] if confirmed == new else [Problem("version", new, f"{old} or later: it is installed", _or(fix, new))]
-    crossed = [step for step in facts.steps if before < step.to <= after]
+    crossed = [step for step in facts.steps if before < step.to <= after and not _is_mended(step, after)]
     if confirmed == new:
         return []
     return [
@@ -37,6 +37,10 @@ def numbers(version: str) -> tuple[int, ...]:
     """Return a version as numbers that compare, what follows them left out."""
     found = re.match(r"v?([0-9]+(?:\.[0-9]+)*)", version)
     return tuple(map(int, found[1].split("."))) if found else ()
+
+
+def _is_mended(step: UpgradeStep, version: tuple[int, ...]) -> bool:
+    return any(version >= first and (version[:2] == first[:2] or first == max(step.mended)) for first in step.mended)
 
 
 def _or(procedure: str, version: str) -> str:

@@ -34,7 +34,7 @@ class Backend(Declaration):
     """Its name."""
     port: PortNumber = API_PORT
     """Port of the Service. Default 8000."""
-    health_path: Annotated[str, Field(pattern=r"^/[!-~]*$", max_length=1024)] | None = None
+    health_path: Annotated[str, Field(pattern=r"^/[!-~]*$", max_length=1024, examples=["/health"])] | None = None
     """Path that answers 200 while a pod serves, asked of each. Default: pods are not asked, since something else
     chooses among them."""
     context_tokens: PositiveCount | None = None

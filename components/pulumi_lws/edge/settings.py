@@ -27,14 +27,12 @@ HttpsAddress = Annotated[
 StreamSeconds = Annotated[PositiveCount, Field(le=86_400)]
 """A time in seconds, at most a day."""
 
-# A certificate's Secret is called after its host.
-LongestHost = Field(max_length=240)
-
 
 class Host(Declaration):
     """A host name that the gateway answers to."""
 
-    hostname: Annotated[HostName, LongestHost]
+    # Its certificate is called after it.
+    hostname: Annotated[HostName, Field(max_length=240)]
     """Host name, or ``*.`` and a domain. At most 240 characters."""
     certificate: ObjectName | None = None
     """Secret of type ``kubernetes.io/tls`` in the gateway's namespace. With ``cert-manager`` the one that it fills;
@@ -110,7 +108,7 @@ class Jwt(Declaration):
     """Audiences, one of which a token must have (``aud``), 1 to 8."""
     jwks: HttpsAddress
     """Address of the issuer's public keys; the proxies must reach it."""
-    client_claim: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+$", max_length=100)] = "sub"
+    client_claim: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+$", max_length=100, examples=["sub"])] = "sub"
     """Claim that names the client; tokens without it share one rate limit. Default ``sub``."""
 
 

@@ -88,6 +88,23 @@ KUEUE_REQUIRED_TOPOLOGY: Final = "kueue.x-k8s.io/podset-required-topology"
 KUEUE_PREFERRED_TOPOLOGY: Final = "kueue.x-k8s.io/podset-preferred-topology"
 KUEUE_UNCONSTRAINED_TOPOLOGY: Final = "kueue.x-k8s.io/podset-unconstrained-topology"
 
+# Envoy Gateway (internal/gatewayapi and internal/infrastructure of 1.9) and cert-manager.
+ENVOY_PROXY: Final = {
+    "app.kubernetes.io/name": "envoy",
+    "app.kubernetes.io/component": "proxy",
+    "app.kubernetes.io/managed-by": "envoy-gateway",
+}
+"""Labels of every proxy of Envoy Gateway."""
+OWNING_GATEWAY: Final = "gateway.envoyproxy.io/owning-gateway-name"
+OWNING_GATEWAY_NAMESPACE: Final = "gateway.envoyproxy.io/owning-gateway-namespace"
+CERT_MANAGER_ISSUERS: Final = {
+    "ClusterIssuer": "cert-manager.io/cluster-issuer",
+    "Issuer": "cert-manager.io/issuer",
+}
+"""Annotation of a Gateway that names who gets its certificates, by the kind of issuer."""
+LOAD_BALANCER_PREFIX: Final = "service.beta.kubernetes.io/aws-load-balancer-"
+"""Prefix of the annotations by which a Service says what its load balancer of AWS is like."""
+
 # Pulumi's Kubernetes provider.
 PULUMI_WAIT_FOR: Final = "pulumi.com/waitFor"
 PULUMI_SKIP_AWAIT: Final = "pulumi.com/skipAwait"

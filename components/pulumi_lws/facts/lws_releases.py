@@ -16,5 +16,10 @@ UPGRADE_NOTES: dict[tuple[int, int], str] = {
         " (https://github.com/kubernetes-sigs/lws/issues/880); 0.8.0 also rolls every LeaderWorkerSet"
         " (https://github.com/kubernetes-sigs/lws/issues/797)."
     ),
+    # Announced in 0.10 (pkg/controllers/disaggregatedset/disaggregatedset_controller.go); 0.11 itself was not seen.
+    (0, 11): (
+        "LWS 0.11 is to forget the LeaderWorkerSets that 0.9 made for a DisaggregatedSet, whose names lack a slice"
+        " (https://github.com/kubernetes-sigs/lws/tree/main/keps/846-disaggregatedset-slices)."
+    ),
 }
 """What an upgrade to a release, or past it, does to what runs."""

@@ -37,7 +37,7 @@ class ConcurrentLoad(Declaration):
 class ArrivingLoad(Declaration):
     """Requests that arrive whether earlier ones are answered or not, as users' do (a Poisson process)."""
 
-    kind: Literal["arriving"]
+    kind: Literal["arriving"] = "arriving"
     """``arriving``."""
     per_second: Annotated[tuple[Annotated[float, Field(gt=0, le=10_000)], ...], AfterValidator(_rising)]
     """Requests per second on average, one number for each step, rising; at most 20 steps of at most 10000."""

@@ -8,6 +8,7 @@ import pulumi
 
 from pulumi_lws.component import Manifest, declared, raise_problems
 from pulumi_lws.monitoring.checks import monitoring_problems
+from pulumi_lws.monitoring.dashboards.manifests import dashboard_objects
 from pulumi_lws.monitoring.manifests import monitoring_objects
 from pulumi_lws.monitoring.rules import DEFAULT_SITE
 from pulumi_lws.monitoring.settings import Monitoring as MonitoringSettings
@@ -28,7 +29,7 @@ class MonitoringArgs:
 
 
 class Monitoring(pulumi.ComponentResource):
-    """Rules, alerts and monitors of models, groups, GPUs and queues.
+    """Rules, alerts, monitors and dashboards of models, groups, GPUs and queues.
 
     Args:
         name: Pulumi name of the component.
@@ -46,8 +47,6 @@ class Monitoring(pulumi.ComponentResource):
         inputs = settings.model_dump(by_alias=True, exclude_none=True)
         super().__init__("lws:index:Monitoring", name, inputs, opts)
         own = pulumi.ResourceOptions(parent=self)
-        self.objects = {
-            key: Manifest(f"{name}-{key}", manifest, own)
-            for key, manifest in monitoring_objects(settings, args.site).items()
-        }
+        manifests = monitoring_objects(settings, args.site) | dashboard_objects(settings)
+        self.objects = {key: Manifest(f"{name}-{key}", manifest, own) for key, manifest in manifests.items()}
         self.register_outputs({"namespace": settings.namespace})

@@ -14,6 +14,7 @@ from pulumi_lws.nodes.settings import MOST_NODES
 from pulumi_lws.planning.problems import Problem, errors_of
 from pulumi_lws.planning.validation import problems_of
 from pulumi_lws.platform.cluster_checks import infrastructure_problems, mode_of
+from pulumi_lws.platform.doors import with_gateways
 from pulumi_lws.platform.fitting import fitting_problems
 from pulumi_lws.platform.parts import joint_problems, part_problems
 from pulumi_lws.platform.rollouts import without_scattered_surge
@@ -28,7 +29,7 @@ from pulumi_lws.serving.roles import Role
 from pulumi_lws.serving.settings import DeploymentArgs, pool_use, roles_settings
 from pulumi_lws.serving.taken_names import TakenNames, clashes
 
-ENTRY_SECTIONS = ("pools", "deployments", "teams", "ray", "gatewayAutoscalers")
+ENTRY_SECTIONS = ("pools", "deployments", "teams", "ray", "gateways", "gatewayAutoscalers", "loadTests")
 """Sections whose entries stand on their own, so that a mistake in one does not hide those in another."""
 
 _NAMESPACES_OF_KUBERNETES = ("default", "kube-node-lease", "kube-public", "kube-system")
@@ -60,7 +61,7 @@ def deployments_of(platform: PlatformArgs) -> dict[str, DeploymentArgs]:
         name: args_of(
             name,
             platform.namespace_of(deployment.team),
-            _on(platform, deployment),
+            with_gateways(platform, name, _on(platform, deployment)),
             platform.pools,
             total - use[name],
         )

@@ -2,20 +2,29 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from pulumi_lws.addons.addon import Site
 from pulumi_lws.addons.checks import add_on_problems
-from pulumi_lws.addons.installation import namespaces_of
-from pulumi_lws.addons.settings import AddOnName
+from pulumi_lws.addons.installation import merged, namespaces_of
 from pulumi_lws.caches.checks import cache_problems
+from pulumi_lws.cluster.eks.settings import EksClusterArgs
+from pulumi_lws.edge.checks import gateway_problems
+from pulumi_lws.load_tests.checks import load_test_problems
+from pulumi_lws.monitoring.checks import monitoring_problems
+from pulumi_lws.monitoring.dashboards.manifests import grafana_values
+from pulumi_lws.monitoring.site import LEAST_START_MINUTES, MonitoredSite
+from pulumi_lws.monitoring.state_metrics import add_on_values
 from pulumi_lws.planning.problems import Problem
-from pulumi_lws.platform.cluster_checks import image_of, mode_of
+from pulumi_lws.platform.cluster_checks import image_of, mode_of, start_budget_of
+from pulumi_lws.platform.doors import gateways_of
 from pulumi_lws.platform.settings import PlatformArgs
 from pulumi_lws.queues.checks import queue_problems
 from pulumi_lws.queues.manager import manager_values
 from pulumi_lws.ray.checks import check as check_ray
 from pulumi_lws.ray.settings import RayArgs
-from pulumi_lws.serving.scaling.gateways.checks import gateways_problems
+from pulumi_lws.serving.scaling.adapter import adapter_values
+from pulumi_lws.serving.scaling.gateways.checks import gateways_problems, roles_behind
 from pulumi_lws.serving.settings import DeploymentArgs
 from pulumi_lws.tenancy.checks import team_problems
 
@@ -44,12 +53,19 @@ def joint_problems(platform: PlatformArgs, deployments: Mapping[str, DeploymentA
         platform: The platform.
         deployments: The arguments of its deployments by name.
     """
+    problems: list[Problem] = []
     by_team: defaultdict[str, list[DeploymentArgs]] = defaultdict(list)
     for name, args in deployments.items():
         if team := platform.deployments[name].team:
             by_team[team].append(args)
+    for name, gateway in gateways_of(platform, deployments).items():
+        problems += [problem.below(f"gateways.{name}") for problem in gateway_problems(gateway)]
+    if platform.monitoring is not None:
+        site = monitored_site(platform)
+        problems += [problem.below("monitoring") for problem in monitoring_problems(platform.monitoring, site)]
+    problems += load_test_problems(platform.load_tests, deployments)
     taken = {platform.namespace, *namespaces_of(platform.add_ons)}
-    problems = team_problems(platform.teams, by_team, taken)
+    problems += team_problems(platform.teams, by_team, taken)
     problems += [
         problem.below("gatewayAutoscalers") for problem in gateways_problems(platform.gateway_autoscalers, deployments)
     ]
@@ -58,7 +74,15 @@ def joint_problems(platform: PlatformArgs, deployments: Mapping[str, DeploymentA
         namespaces = {platform.namespace, *map(platform.namespace_of, platform.teams)}
         gang_scheduler = lws.gang_scheduler if lws else None
         problems += queue_problems(platform.queues, platform.pools, deployments, namespaces, gang_scheduler)
+    elif isinstance(platform.cluster, EksClusterArgs):
+        problems += _queues_named(deployments)
     return problems
+
+
+def monitored_site(platform: PlatformArgs) -> MonitoredSite:
+    """Return what alerts must know of a platform."""
+    budgets = [start_budget_of(platform, pool) for pool in platform.pools]
+    return MonitoredSite(platform.pools, mode_of(platform), max(budgets, default=LEAST_START_MINUTES))
 
 
 def site_of(platform: PlatformArgs, deployments: Mapping[str, DeploymentArgs]) -> Site:
@@ -68,9 +92,14 @@ def site_of(platform: PlatformArgs, deployments: Mapping[str, DeploymentArgs]) -
         platform: The platform.
         deployments: The arguments of its deployments by name.
     """
-    asked: dict[AddOnName, Mapping[str, object]] = {}
+    asked: dict[str, Any] = {}
+    if platform.monitoring is not None:
+        asked = merged(add_on_values(), {"kube_prometheus_stack": grafana_values()})
     if platform.queues is not None:
-        asked["kueue"] = manager_values(platform.queues, deployments.values())
+        asked = merged(asked, {"kueue": manager_values(platform.queues, deployments.values())})
+    if platform.add_ons.prometheus_adapter is not None:
+        gateways = [(one, roles_behind(one, deployments)) for one in platform.gateway_autoscalers.values()]
+        asked["prometheus_adapter"] = adapter_values(gateways)
     return Site(
         mode=mode_of(platform),
         pools=platform.pools,
@@ -78,6 +107,14 @@ def site_of(platform: PlatformArgs, deployments: Mapping[str, DeploymentArgs]) -
         installed=frozenset(name for name, _ in platform.add_ons.installed()),
         manager_values=asked,
     )
+
+
+def _queues_named(deployments: Mapping[str, DeploymentArgs]) -> Iterator[Problem]:
+    """Judge deployments in queues on a cluster that is made here, and so has none."""
+    for name, args in deployments.items():
+        if args.queue is not None:
+            fix = "Declare it under queues, or remove it: the pods would wait for ever."
+            yield Problem(f"deployments.{name}.queue", args.queue, "nothing: no queues are declared", fix)
 
 
 def _teams_named(platform: PlatformArgs) -> Iterator[Problem]:

@@ -10,7 +10,10 @@ from pulumi_lws.caches.settings import Caches
 from pulumi_lws.cluster.eks.settings import EksClusterArgs, ExistingEksCluster
 from pulumi_lws.cluster.settings import ExistingCluster
 from pulumi_lws.declarations import Count, Declaration, DnsLabel, NamespaceName
+from pulumi_lws.edge.settings import InferenceGatewaySettings
 from pulumi_lws.facts.quotas import QuotaFamily
+from pulumi_lws.load_tests.settings import LoadTestSettings
+from pulumi_lws.monitoring.settings import Monitoring
 from pulumi_lws.nodes.settings import GpuPool
 from pulumi_lws.queues.settings import Queues
 from pulumi_lws.ray.entries import RayEntry
@@ -45,6 +48,12 @@ class PlatformArgs(Declaration):
     """Deployments of models by name. Default none."""
     ray: Mapping[DnsLabel, RayEntry] = {}
     """What runs on Ray, by name. Default none."""
+    gateways: Mapping[DnsLabel, InferenceGatewaySettings] = {}
+    """Gateways of Envoy Gateway in front of deployments, by name; the deployments let them in. Default none."""
+    monitoring: Monitoring | None = None
+    """What Prometheus reads, when it calls somebody, and dashboards. Default none."""
+    load_tests: Mapping[DnsLabel, LoadTestSettings] = {}
+    """Load tests of deployments, by name. Each runs once. Default none."""
     gateway_autoscalers: Mapping[DnsLabel, GatewayAutoscaling] = {}
     """Autoscalers of Deployments without GPUs in front of models, by name. Default none."""
     quotas: Mapping[QuotaFamily, Count] = {}

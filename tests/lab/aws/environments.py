@@ -16,6 +16,7 @@ from lab.cluster import client, parts, record
 from lab.cluster.layout import Layout
 from lab.folders import PROJECT
 from lab.project import Project
+from pulumi_lws.addons.catalogue import ADD_ONS
 
 Raw = dict[str, Any]
 Key = tuple[str, str, str]
@@ -23,9 +24,11 @@ Key = tuple[str, str, str]
 
 _POLICIES = ("--policy-pack", str(PROJECT / "policies"))
 _NAMESPACE = "models"
+_NAMESPACES = {_NAMESPACE, *(facts.namespace for facts in ADD_ONS.values() if facts.namespace != "kube-system")}
 _KUBECONFIG = "certificate-authority-data"
 _SUBSTANCE = {"LeaderWorkerSet": "leaderWorkerTemplate", "DisaggregatedSet": "roles", "Deployment": "template"}
-"""Part of the spec whose change moves pods; of other kinds it is the whole spec."""
+"""Part of the spec whose change moves pods."""
+_NODES = ("NodePool", "NodeClass", "EC2NodeClass")
 
 
 @dataclass(frozen=True)
@@ -110,12 +113,12 @@ class Environment(Project):
             return {_key(one): one for one in _all_objects(api) if _is_managed(one)}
 
     def substance(self) -> dict[Key, Any]:
-        """Identity of each object, and what of it moves nodes or pods when it changes."""
+        """Identity of each object that nodes or pods are made from, and what of it moves them when it changes."""
         found = {}
         for key, one in self.objects().items():
-            spec = one.get("spec", {})
-            of_spec = spec[_SUBSTANCE[key[0]]] if key[0] in _SUBSTANCE else spec
-            found[key] = one["metadata"]["uid"], _without_rollout(of_spec)
+            if key[0] in (*_SUBSTANCE, *_NODES):
+                of_spec = one["spec"][_SUBSTANCE[key[0]]] if key[0] in _SUBSTANCE else one["spec"]
+                found[key] = one["metadata"]["uid"], _without_rollout(of_spec)
         return found
 
 
@@ -145,7 +148,8 @@ def _is_managed(one: Raw) -> bool:
     managers = [entry["manager"] for entry in one["metadata"].get("managedFields", ())]
     if not managers:
         # What is nothing but a name has no fields to manage; each namespace has one such account that is not ours.
-        return _NAMESPACE in (name, namespace) and name != "default"
+        is_ours = name in _NAMESPACES if namespace is None else namespace == _NAMESPACE
+        return is_ours and name != "default"
     return any(manager.startswith("pulumi-kubernetes") for manager in managers)
 
 

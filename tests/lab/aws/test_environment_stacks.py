@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
+from lab import charts
+from lab.cluster.crds import Definitions
 from lab.folders import PROJECT
 from lab.project import make
 from tests.lab.aws.environments import Environment, Key, Raw, principals
@@ -32,6 +34,7 @@ OTHER_COMPUTE: Raw = {
     "auto": {"kind": "karpenter", "image": "al2023@v20260901"},
     "karpenter": {"kind": "auto"},
 }
+PLUGINS = ("nvidiaDevicePlugin", "efaDevicePlugin")
 P5_VCPUS = 192
 
 
@@ -96,7 +99,7 @@ KINDS = {kind for keys in SERVED.values() for kind, *_ in keys}
 def environment(
     request: pytest.FixtureRequest, running_lab: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Environment]:
-    """The stack file of this repository, with Karpenter's charts from a folder, and its principals in the account."""
+    """The stack file of this repository, with charts from a folder, and its principals in the account."""
     folder = tmp_path_factory.mktemp(request.param)
     bare = Environment(folder / "project", running_lab.variables(), request.param, running_lab.layout)
     one = make(bare, (PROJECT / "__main__.py").read_text(), folder / "backend")
@@ -105,6 +108,9 @@ def environment(
         templates.mkdir(parents=True)
         (templates / "values.yaml").write_text(CHART)
         (templates.parent / "Chart.yaml").write_text(yaml.safe_dump({"apiVersion": "v2", "name": name, "version": "1"}))
+    charts.write(folder / "charts", Definitions())
+    # So that an environment leaves nothing behind in the lab that all of them share.
+    one.change(lambda platform: platform["addOns"].update(charts=str(folder / "charts"), keepCrds=False))
     if one.platform["cluster"]["compute"]["kind"] == "karpenter":
         one.change(lambda platform: platform["cluster"]["compute"].update(charts=str(folder / "charts")))
     (folder / "seed.yaml").write_text(yaml.safe_dump(dict.fromkeys(principals(one.platform))))
@@ -135,7 +141,7 @@ def test_up_makes_everything_and_leaves_nothing_to_change(environment: Environme
     assert up.keys() == {"created"}
     objects = environment.objects()
     assert sorted("/".join(filter(None, key[1:])) for key in objects) == sorted(environment.ids("kubernetes:"))
-    assert {key for key in objects if key[0] in KINDS} == SERVED[environment.name]
+    assert {key for key in objects if key[0] in KINDS and key[1] in ("", "models")} == SERVED[environment.name]
     assert environment.planned().keys() == {"unchanged"}
 
 
@@ -170,11 +176,18 @@ def test_what_would_replace_the_cluster_is_refused_with_the_reason_unless_allowe
     other = OTHER_COMPUTE[mode]
     # Versions of add-ons belong to one mode.
     kept = {key: value for key, value in declared.items() if key not in ("version", "addons")}
-    environment.change(lambda platform: platform.update(cluster=kept | {"name": "other", "compute": other}))
+    add_ons = environment.platform["addOns"]
+    # Nodes of one mode bring the plugins that those of the other need.
+    fitting = {key: value for key, value in add_ons.items() if key not in PLUGINS}
+    if other["kind"] == "karpenter":
+        fitting |= {key: {} for key in PLUGINS}
+    changed = {"cluster": kept | {"name": "other", "compute": other}, "addOns": fitting}
+    environment.change(lambda platform: platform.update(changed))
     shown = environment.refused()
     assert f"name: found 'other'; allowed: '{declared['name']}', as the running cluster has it" in shown
     assert f"compute.kind: found '{other['kind']}'; allowed: '{mode}', as the running cluster has it" in shown
-    environment.change(lambda platform: platform.update(cluster=declared | {"name": "other", "allowReplacement": True}))
+    changed = {"cluster": declared | {"name": "other", "allowReplacement": True}, "addOns": add_ons}
+    environment.change(lambda platform: platform.update(changed))
     if declared.get("protect", True):
         assert "protected" in environment.refused()
     else:

@@ -18,9 +18,10 @@ import pytest
 import yaml
 
 from lab.cluster import client, parts, record
+from lab.cluster.crds import Definitions
 from lab.cluster.layout import Layout
 from lab.folders import PROJECT, lab_folder
-from lab.project import STACK, Project, make
+from lab.project import STACK, Project, leave_models_alone, make, make_whole
 
 PATIENCE_SECONDS = 180
 
@@ -155,8 +156,40 @@ def project(lab: Lab, tmp_path: Path) -> Iterator[Callable[[str], TestedProject]
 
 @pytest.fixture
 def local_stack(project: Callable[[str], TestedProject]) -> TestedProject:
-    """The program and the local stack of this repository."""
-    return project((PROJECT / "__main__.py").read_text())
+    """The program of this repository and its local stack without add-ons, for a lab that has all kinds."""
+    one = project((PROJECT / "__main__.py").read_text())
+    leave_models_alone(one)
+    return one
+
+
+@pytest.fixture(scope="module")
+def bare_lab() -> Iterator[Lab]:
+    """A lab of a module without the kinds of add-ons, which a program brings."""
+    with running("--bare", "--nodes", "p5=p5.48xlarge:1x2", LWS_LAB_CONTROLLER="") as lab:
+        yield lab
+
+
+@pytest.fixture
+def make_whole_stack(bare_lab: Lab, tmp_path: Path) -> Iterator[Callable[[Definitions], TestedProject]]:
+    """Make the program and the whole local stack of this repository, with charts that bring these definitions."""
+    made: list[TestedProject] = []
+
+    def make_one(definitions: Definitions) -> TestedProject:
+        one = make_whole(TestedProject(tmp_path / "project", bare_lab.environment), tmp_path / "backend", definitions)
+        one.succeeds("stack", "select", "--create", STACK)
+        made.append(one)
+        return one
+
+    yield make_one
+    for one in made:
+        one.pulumi("cancel", "--yes")
+        one.pulumi("destroy", "--yes", "--skip-preview")
+
+
+@pytest.fixture
+def whole_stack(make_whole_stack: Callable[[Definitions], TestedProject]) -> TestedProject:
+    """The program and the whole local stack of this repository, with charts whose kinds accept anything."""
+    return make_whole_stack(Definitions())
 
 
 @pytest.fixture

@@ -18,7 +18,8 @@ def test_leader_and_worker_differ_in_how_they_find_the_first_rank() -> None:
     def command(first_rank: str) -> tuple[str, ...]:
         return (
             *("python3", "-m", "sglang.launch_server", "--model-path", "zai-org/GLM-5-FP8"),
-            *("--host", "0.0.0.0", "--port", "8000", "--tp-size", "8", "--pp-size", "2"),  # noqa: S104 - compared, not bound
+            *("--host", "0.0.0.0", "--port", "8000", "--enable-metrics"),  # noqa: S104 - compared, not bound
+            *("--tp-size", "8", "--pp-size", "2"),
             *("--nnodes", "$(LWS_GROUP_SIZE)", "--node-rank", "$(LWS_WORKER_INDEX)"),
             *("--dist-init-addr", f"{first_rank}:20000", "--dist-timeout", "3600"),
             *("--mem-fraction-static", "0.9"),
@@ -35,13 +36,14 @@ def test_the_only_pod_of_a_group_has_nobody_to_gather() -> None:
         max_model_len=4096,
         kv_cache_dtype="fp8",
         loading_arguments=("--revision", "main"),
-        extra_arguments=("--enable-metrics",),
+        extra_arguments=("--log-requests",),
     )
     assert ENGINE.leader(told).command == (
         *("python3", "-m", "sglang.launch_server", "--model-path", "zai-org/GLM-5-FP8"),
-        *("--host", "0.0.0.0", "--port", "8000", "--served-model-name", "glm-5", "--tp-size", "4", "--ep-size", "4"),  # noqa: S104 - compared, not bound
+        *("--host", "0.0.0.0", "--port", "8000", "--served-model-name", "glm-5"),  # noqa: S104 - compared, not bound
+        *("--enable-metrics", "--tp-size", "4", "--ep-size", "4"),
         *("--mem-fraction-static", "0.9", "--context-length", "4096", "--kv-cache-dtype", "fp8_e4m3"),
-        *("--revision", "main", "--enable-metrics"),
+        *("--revision", "main", "--log-requests"),
     )
 
 

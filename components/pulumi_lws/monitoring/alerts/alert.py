@@ -46,7 +46,7 @@ IN_ROLE = "{{ $labels.namespace }}/{{ $labels.deployment }}{{ with $labels.role 
 """How a role of a deployment is named in a summary."""
 
 PODS_OF_GROUP = (
-    "kubectl get pods -n NAMESPACE -o wide"
+    "kubectl get pods -n NAMESPACE"
     " -l leaderworkerset.sigs.k8s.io/name=SET,leaderworkerset.sigs.k8s.io/group-index=GROUP"
 )
 """Command that shows the pods of a group."""

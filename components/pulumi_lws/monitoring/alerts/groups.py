@@ -36,7 +36,7 @@ def _not_ready(minutes: int) -> Alert:
         description=f"For {minutes} minutes not all its pods have been ready, which is longer than a start may take.",
         meaning="A group serves only when its leader and all workers are ready; until then it holds GPUs for nothing.",
         look=(
-            ("Which pod is it, and has it a node?", PODS_OF_GROUP),
+            ("Which pod is it, and has it a node?", f"{PODS_OF_GROUP} -o wide"),
             ("What does its engine say?", _LOGS),
             ("What do its probes say?", _PROBE_OF_LEADER),
         ),

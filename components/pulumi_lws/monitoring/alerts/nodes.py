@@ -41,7 +41,7 @@ def _gpu_error() -> Alert:
         look=(
             (
                 "What does the driver say?",
-                "kubectl debug node/NODE -it --image=busybox -- chroot /host dmesg | grep Xid",
+                "kubectl debug node/NODE -it --image=busybox --profile=sysadmin -- dmesg | grep Xid",
             ),
             ("Which pods are on the node?", "kubectl get pods -A -o wide --field-selector spec.nodeName=NODE"),
         ),
@@ -148,7 +148,7 @@ def _node_ends(days: int) -> Alert:
         severity="warning",
         summary="{{ $labels.node }} of {{ with $labels.island }}the island {{ . }}{{ else }}the pool"
         " {{ $labels.pool }}{{ end }} must go within days.",
-        description=f"It is {{{{ $value | humanizeDuration }}}} old. Within {days} days it is drained, and its group with it.",
+        description=f"It is {{{{ $value | humanizeDuration }}}} old. Within {days} days it is drained, with its group.",
         meaning="Nodes of EKS Auto Mode live 21 days at most, and others as long as their pool says.",
         look=(
             ("How old are the nodes?", "kubectl get nodes -l pulumi-lws/pool --sort-by=.metadata.creationTimestamp"),

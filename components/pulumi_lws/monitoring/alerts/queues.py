@@ -25,7 +25,7 @@ def _evicted() -> Alert:
         minutes=0,
         severity="warning",
         summary="Kueue takes groups of {{ $labels.cluster_queue }} down before they are ready.",
-        description="{{ $value | humanize }} within an hour: they had quota, and not all pods were ready in time.",
+        description='{{ $value | printf "%.0f" }} within an hour: they had quota, and not all pods were ready in time.',
         meaning="The group starts from the beginning, and if it is always too slow, it never serves. After some tries"
         " its Workload is switched off.",
         look=(

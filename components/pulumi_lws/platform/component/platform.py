@@ -13,6 +13,7 @@ from pulumi_lws.nodes.component import GpuNodePool, GpuNodePoolArgs
 from pulumi_lws.planning.problems import Problem
 from pulumi_lws.platform.checks import check, deployments_of, ray_of, read
 from pulumi_lws.platform.cluster_checks import start_budget_of
+from pulumi_lws.platform.component.around import make_around
 from pulumi_lws.platform.component.caching import make_caches
 from pulumi_lws.platform.component.namespaces import make_namespaces
 from pulumi_lws.platform.component.reached import Reached, kubeconfig_of, reach
@@ -23,7 +24,6 @@ from pulumi_lws.queues.component import KueueQueues
 from pulumi_lws.queues.settings import queues_args
 from pulumi_lws.ray.component import RAY_KINDS
 from pulumi_lws.serving.component import KINDS
-from pulumi_lws.serving.scaling.gateways.component import GatewayAutoscaler, GatewayAutoscalerArgs
 
 
 def stack_settings() -> Any:
@@ -83,15 +83,15 @@ class Platform(pulumi.ComponentResource):
             before.append(KueueQueues(f"{name}-queues", queues, self._after(before)))
         before += make_caches(name, platform, deployments, self._reached, self._after(before))
         ready = self._after(before)
-        self.urls = {
-            key: KINDS[platform.deployments[key].kind](f"{name}-{key}", deployment, ready).url
+        made = {
+            key: KINDS[platform.deployments[key].kind](f"{name}-{key}", deployment, ready)
             for key, deployment in deployments.items()
         }
+        self.urls = {key: deployment.url for key, deployment in made.items()}
         self.ray = {
             key: RAY_KINDS[args.kind](f"{name}-ray-{key}", args, ready) for key, args in ray_of(platform).items()
         }
-        for key, scaling in platform.gateway_autoscalers.items():
-            GatewayAutoscaler(f"{name}-autoscaler-{key}", GatewayAutoscalerArgs(scaling, deployments), ready)
+        self.gateways = make_around(name, platform, deployments, made, ready)
         self.register_outputs({"urls": self.urls})
 
     def _after(self, before: list[pulumi.Resource] | tuple[pulumi.Resource, ...]) -> pulumi.ResourceOptions:

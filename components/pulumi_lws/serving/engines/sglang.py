@@ -63,6 +63,8 @@ def _launch_server(launch: Launch, *, leads: bool) -> Iterator[str]:
     yield from ("--host", "0.0.0.0", "--port", str(launch.api_port))  # noqa: S104 - reached by the pod's address
     if launch.served_model_name is not None:
         yield from ("--served-model-name", launch.served_model_name)
+    # Without it autoscalers and alerts see nothing of it.
+    yield "--enable-metrics"
     yield from ("--tp-size", str(split.tensor))
     if split.pipeline > 1:
         yield from ("--pp-size", str(split.pipeline))

@@ -25,7 +25,7 @@ _API = "api"
 _DESTINATION = "x-gateway-destination-endpoint"
 """Header in which the picker names the pod."""
 
-_INTERNAL_HEADERS = (
+INTERNAL_HEADERS = (
     _DESTINATION,
     "x-prefiller-host-port",
     "x-encoder-hosts-ports",
@@ -117,7 +117,7 @@ def _api(port: int) -> dict[str, Any]:
             },
         },
     }
-    mutations = [{"remove": header} for header in _INTERNAL_HEADERS]
+    mutations = [{"remove": header} for header in INTERNAL_HEADERS]
     filters = [
         _filter("header_mutation", "HeaderMutation", {"mutations": {"request_mutations": mutations}}),
         _filter(

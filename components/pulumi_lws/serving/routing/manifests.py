@@ -122,7 +122,7 @@ def _behind_gateway(router: GatewayRouter, pool: RoutedPool, image: str) -> dict
         **_common(pool, router.replicas, files, containers, rules),
         "router-picker": _picker_service(pool),
         "inference-pool": _inference_pool(pool),
-        "route": _route(router, pool),
+        **({"route": _route(router, pool)} if router.gateway else {}),
     }
 
 

@@ -42,12 +42,13 @@ class StandaloneRouter(Declaration):
 
 
 class GatewayRouter(Declaration):
-    """The llm-d router behind a Gateway of the cluster, by an HTTPRoute and an InferencePool."""
+    """The llm-d router behind a Gateway of the cluster, by an InferencePool and an HTTPRoute."""
 
     kind: Literal["gateway"] = "gateway"
     """``gateway``."""
-    gateway: Annotated[ObjectName, Field(examples=["public"])]
-    """Name of the Gateway."""
+    gateway: Annotated[ObjectName, Field(examples=["public"])] | None = None
+    """Name of the Gateway. An HTTPRoute of the deployment's own opens every path of the pods there. Default: no
+    HTTPRoute is made, since an ``InferenceGateway`` routes to the pool."""
     gateway_namespace: NamespaceName | None = None
     """Namespace of the Gateway. Default: that of the deployment."""
     hostnames: Annotated[tuple[HostName, ...], Field(max_length=16)] = ()

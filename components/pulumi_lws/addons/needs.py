@@ -1,0 +1,64 @@
+"""Which add-ons deployments need, and what is missing."""
+
+from collections.abc import Iterator, Mapping
+
+from pulumi_lws.addons.addon import Site
+from pulumi_lws.addons.catalogue import ADD_ONS
+from pulumi_lws.addons.settings import AddOnName, AddOns
+from pulumi_lws.planning.problems import Problem
+from pulumi_lws.serving.settings import DeploymentArgs, DisaggregatedVllmArgs, SingleNodeVllmArgs, roles_settings
+
+Needs = dict[AddOnName, list[str]]
+"""Paths of what needs an add-on, by add-on."""
+
+_AUTOSCALERS: Mapping[str, AddOnName] = {"keda": "keda", "hpa": "prometheus_adapter"}
+
+
+def deployment_needs(deployments: Mapping[str, DeploymentArgs]) -> Needs:
+    """Return the add-ons that deployments need, and where they say so: paths from the platform.
+
+    Args:
+        deployments: The arguments of deployments by name.
+    """
+    needs: Needs = {}
+    for name, args in deployments.items():
+        for add_on, path in _needed(args):
+            needs.setdefault(add_on, []).append(".".join(filter(None, ("deployments", name, path))))
+    return needs
+
+
+def missing_add_ons(needs: Needs, add_ons: AddOns, site: Site) -> list[Problem]:
+    """Return what needs an add-on that is not installed, on a cluster that is made here and so has none.
+
+    Args:
+        needs: Paths of what needs an add-on.
+        add_ons: What is installed.
+        site: Where.
+    """
+    if not site.is_new:
+        return []
+    return [
+        Problem(
+            path,
+            f"no {ADD_ONS[name].title} on this cluster",
+            f"{ADD_ONS[name].title}, which it needs",
+            f"Add {ADD_ONS[name].key}: {{}} to addOns.",
+        )
+        for name, paths in needs.items()
+        if getattr(add_ons, name) is None
+        for path in paths
+    ]
+
+
+def _needed(args: DeploymentArgs) -> Iterator[tuple[AddOnName, str]]:
+    if not isinstance(args, SingleNodeVllmArgs):
+        yield "lws", "kind"
+    if args.queue is not None:
+        yield "kueue", "queue"
+    for role, settings in roles_settings(args).items():
+        if settings.autoscaling is not None:
+            yield _AUTOSCALERS[settings.autoscaling.kind], "autoscaling" if role == "serve" else f"{role}.autoscaling"
+    if isinstance(args, DisaggregatedVllmArgs) and args.router is not None and args.router.kind == "gateway":
+        yield "inference_pools", "router"
+        if args.router.gateway is not None:
+            yield "envoy_gateway", "router.gateway"

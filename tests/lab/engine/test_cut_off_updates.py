@@ -1,0 +1,44 @@
+"""An update of the whole local stack that is killed: the next one ends as if nothing had happened."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.cluster.crds import Definitions
+from lab.end_states import EndState, differences, end_state
+from lab.project import STACK, Project, make_whole
+from lab.soak import DESTROY, UP, Way, cut_off, recover
+
+pytestmark = pytest.mark.lab
+
+POINTS = {
+    # What is made up for it must not be in the way of what is made up the next time.
+    "early, at a password": (r"Secret \S+grafana-admin creating", Way.ENGINE),
+    "in a chart": (r"Deployment \S+kueue-controller-manager creating", Way.MACHINE),
+    "late, at a deployment": (r"LeaderWorkerSet \S+ creating", Way.MACHINE),
+}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(bare_lab: Any, tmp_path_factory: pytest.TempPathFactory) -> EndState:
+    """What an update ends in that nobody cuts off."""
+    folder: Path = tmp_path_factory.mktemp("undisturbed")
+    one = make_whole(Project(folder / "project", bare_lab.environment), folder / "backend", Definitions())
+    one.succeeds("stack", "select", "--create", STACK)
+    one.succeeds(*UP)
+    with bare_lab.api() as api:
+        ended = end_state(one, api)
+    one.succeeds(*DESTROY)
+    return ended
+
+
+@pytest.mark.parametrize(("pattern", "way"), POINTS.values(), ids=POINTS)
+def test_an_update_that_was_killed_and_run_again_ends_as_if_undisturbed(
+    pattern: str, way: Way, bare_lab: Any, whole_stack: Any, undisturbed: EndState
+) -> None:
+    assert cut_off(whole_stack, pattern, 1, way)
+    recover(whole_stack)
+    with bare_lab.api() as api:
+        assert differences(undisturbed, end_state(whole_stack, api)) == []
+    whole_stack.succeeds("preview", "--expect-no-changes")
