@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-vllm check lint types generated lock docs golden bench format lab-build lab-up lab-down
+.PHONY: help setup demo test test-vllm check lint types generated lock docs golden bench soak format lab-build lab-up lab-down
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -56,6 +56,9 @@ golden: setup ## Write the reviewed files of rendered objects anew
 
 bench: setup ## Measure against bare programs, in one run
 	$(BIN)/python -m lab.bench
+
+soak: setup ## Kill twenty updates of the whole local stack at random points; SEED=… again at the same
+	$(BIN)/python -m lab.soak $(if $(SEED),--seed $(SEED))
 
 lab-build: setup ## Find, download or build every program of the lab
 	$(BIN)/python -m lab build

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+import httpx
 import typer
 from filelock import FileLock, Timeout
 
@@ -16,6 +17,8 @@ from lab.cluster import client, parts, record
 from lab.cluster.layout import Layout
 from lab.errors import LabError
 from lab.folders import DEFAULT_LAB, PROJECT
+from pulumi_lws.addons.addon import AddOnFacts
+from pulumi_lws.addons.catalogue import ADD_ONS
 
 STACK = "local"
 NAMESPACE = "models"
@@ -53,7 +56,7 @@ Stop it and delete its state:             {command} down{option}"""
 
 @dataclass(frozen=True)
 class Made:
-    """One object as the API server has it.
+    """One object, or one add-on, as the API server has it.
 
     Attributes:
         kind: Its kind.
@@ -95,6 +98,8 @@ def read_back(layout: Layout) -> list[Made]:
         raise LabError("The lab has gone in the meantime.", "Run `make demo` again.")
     found: list[Made] = []
     with client.connect(layout, known.ports[parts.API_PORT]) as api:
+        kinds = set(client.annotations(api, client.CUSTOM_RESOURCE_DEFINITIONS))
+        found += [made for facts in ADD_ONS.values() if (made := _add_on(api, facts, kinds))]
         for path in COLLECTIONS:
             answer = api.get(path).raise_for_status().json()
             kind = answer["kind"].removesuffix("List")
@@ -133,6 +138,31 @@ def _pulumi(layout: Layout, arguments: Sequence[str]) -> None:
         )
 
 
+def _add_on(api: httpx.Client, facts: AddOnFacts, kinds: set[str]) -> Made | None:
+    """Describe an add-on; None where nothing of it is there."""
+    inside = f"/apis/apps/v1/namespaces/{facts.namespace}"
+    paths = [f"{inside}/{kind.lower()}s/{name}" for kind, _, name in (one.partition("/") for one in facts.controllers)]
+    controllers = [answer.json() for answer in map(api.get, paths) if answer.is_success]
+    own = kinds & set(facts.crds)
+    if not controllers and (facts.controllers or not own):
+        return None
+    running = f"{facts.namespace}: {sum(map(_runs, controllers))} of {_count(len(paths), 'controller')} available"
+    summary = [*([running] if paths else []), *([_count(len(own), "kind")] if own else [])]
+    return Made("add-on", facts.title, _managers(controllers[0]) if controllers else "", ", ".join(summary))
+
+
+def _runs(controller: Mapping[str, Any]) -> bool:
+    """Tell whether all pods of a Deployment or DaemonSet are available."""
+    status = controller["status"]
+    wanted = controller["spec"].get("replicas", status.get("desiredNumberScheduled"))
+    return bool(status.get("availableReplicas", status.get("numberAvailable", 0)) == wanted)
+
+
+def _managers(item: Mapping[str, Any]) -> str:
+    entries = item["metadata"].get("managedFields", [])
+    return ", ".join(sorted({entry["manager"] for entry in entries if entry.get("subresource") != "status"}))
+
+
 def _is_ours(item: Mapping[str, Any]) -> bool:
     # What has an owner is a controller's, such as the Service that the real one of LeaderWorkerSet adds.
     metadata = item["metadata"]
@@ -141,7 +171,6 @@ def _is_ours(item: Mapping[str, Any]) -> bool:
 
 def _describe(kind: str, item: Mapping[str, Any]) -> Made:
     metadata, spec = item["metadata"], item.get("spec", {})
-    managers = {entry["manager"] for entry in metadata.get("managedFields", []) if entry.get("subresource") != "status"}
     match kind:
         case "LeaderWorkerSet":
             template = spec["leaderWorkerTemplate"]
@@ -160,7 +189,7 @@ def _describe(kind: str, item: Mapping[str, Any]) -> Made:
             summary = f"roles {', '.join(role['name'] for role in spec['roles'])}"
         case _:
             summary = ", ".join(item.get("data", {}))
-    return Made(kind, metadata["name"], ", ".join(sorted(managers)), summary)
+    return Made(kind, metadata["name"], _managers(item), summary)
 
 
 def _count(number: int, unit: str) -> str:

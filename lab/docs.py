@@ -8,6 +8,7 @@ from contextlib import chdir
 from datetime import date
 from pathlib import Path
 
+from lab import add_ons_page
 from lab.folders import PROJECT
 from lab.models_page import models_page
 from lab.runbooks_page import runbooks_page
@@ -53,6 +54,7 @@ Set in the [configuration](policies.md#configuration) of the policy pack.
 
 def pages() -> dict[Path, str]:
     """Return every generated page with the text that it should have."""
+    add_ons = PROJECT / "docs" / "addons.md"
     check_page = PROJECT / "docs" / "check.md"
     plan_page = PROJECT / "docs" / "plan.md"
     report_page = PROJECT / "docs" / "report.md"
@@ -63,6 +65,7 @@ def pages() -> dict[Path, str]:
         PROJECT / "docs" / "runbooks.md": runbooks_page(),
         PROJECT / "docs" / "settings.md": settings_page(),
         PROJECT / "stacks" / "settings.schema.json": stack_schema_text(),
+        add_ons: with_tables(add_ons.read_text(encoding="utf-8"), add_ons_page.add_ons(), add_ons_page.upgrades()),
         check_page: with_example(check_page.read_text(encoding="utf-8"), f"lws check {EXAMPLE}", _checked()),
         plan_page: with_example(
             plan_page.read_text(encoding="utf-8"), f"lws plan {PLAN_EXAMPLE}", plan_text.plain(plan)
@@ -93,6 +96,17 @@ def with_example(page: str, command: str, said: str) -> str:
     block = f"<!-- example -->\n\n    $ {command}\n"
     block += "".join(f"    {line}".rstrip() + "\n" for line in said.splitlines()) + "\n<!-- end of example -->"
     return re.sub(r"<!-- example -->.*<!-- end of example -->", lambda _: block, page, flags=re.DOTALL)
+
+
+def with_tables(page: str, *tables: add_ons_page.Table) -> str:
+    """Return a page with a table between each two marks, in their order."""
+    texts = iter(_table(*table) for table in tables)
+    return re.sub(
+        r"(<!-- table -->\n).*?(\n<!-- end of table -->)",
+        lambda m: f"{m[1]}\n{next(texts)}\n{m[2]}",
+        page,
+        flags=re.DOTALL,
+    )
 
 
 def _checked() -> str:

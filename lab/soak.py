@@ -34,6 +34,7 @@ PROGRESS = r" (creating|created)\b"
 """Lines of an update that brings up what is not there: a request is on its way, or was answered."""
 
 _PATIENCE_SECONDS = 60
+_LAST_REQUEST_SECONDS = 5
 
 
 class Way(StrEnum):
@@ -163,7 +164,8 @@ def _end(process: "subprocess.Popen[str]", way: Way) -> None:
     process.send_signal(signal.SIGINT if way is Way.INTERRUPT else signal.SIGKILL)
     if way is not Way.MACHINE:
         process.communicate(timeout=_PATIENCE_SECONDS)
-        psutil.wait_procs(others, timeout=_PATIENCE_SECONDS)
+        # The provider of Kubernetes stays for good where nobody ends it.
+        psutil.wait_procs(others, timeout=_LAST_REQUEST_SECONDS)
     for other in others:
         if other.is_running():
             other.kill()

@@ -36,6 +36,7 @@ def isolate(raw: Raw) -> None:
 def test_a_network_without_a_way_out_does_with_images_weights_and_charts_of_ones_own(staging: Raw) -> None:
     isolate(staging)
     staging["cluster"]["compute"]["charts"] = f"oci://{PRIVATE}"
+    staging["addOns"] |= {"charts": f"oci://{PRIVATE}", "envoyGateway": {}, "inferencePools": {}}
     gateway = {"kind": "gateway", "gateway": "inference"}
     own = {"image": f"{PRIVATE}/vllm:0.26.0", "routerImage": f"{PRIVATE}/router:0.10", "router": gateway}
     staging["deployments"]["gpt-oss"] |= own | {"sidecarImage": f"{PRIVATE}/sidecar:0.10"}

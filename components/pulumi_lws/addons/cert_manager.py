@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from pulumi_lws.addons.addon import AddOnFacts, Oldest, Site
+from pulumi_lws.addons.addon import AddOnFacts, Oldest, Site, UpgradeStep
 from pulumi_lws.addons.settings import AddOn
+from pulumi_lws.facts import labels
 
 _GATEWAYS: dict[str, Any] = {
     "apiVersion": "controller.config.cert-manager.io/v1alpha1",
@@ -12,15 +13,20 @@ _GATEWAYS: dict[str, Any] = {
     "enableGatewayAPI": True,
 }
 
+_TRUSTED = {labels.PULUMI_WAIT_FOR: "jsonpath={.webhooks[0].clientConfig.caBundle}"}
+
 
 def _values(_declared: AddOn, site: Site) -> dict[str, Any]:
     # It ends at once where the Gateway API is missing, so only what brings that turns this on.
     # https://cert-manager.io/docs/usage/gateway/
     gateways = {"config": _GATEWAYS} if "envoy_gateway" in site.installed else {}
     return {
-        "crds": {"enabled": True},
-        # A hook of Helm, which would not run.
+        # What keepCrds says holds for these, too.
+        "crds": {"enabled": True, "keep": False},
+        # A hook of Helm, which would not run. It waits for what these wait for: until the API server knows the
+        # authority of the webhook, every Certificate is refused.
         "startupapicheck": {"enabled": False},
+        "webhook": {f"{kind}WebhookConfigurationAnnotations": _TRUSTED for kind in ("mutating", "validating")},
         **gateways,
     }
 
@@ -48,4 +54,12 @@ CERT_MANAGER = AddOnFacts(
         "Deployment/cert-manager-webhook",
     ),
     oldest=Oldest((1, 15), "it takes the Gateway API from its configuration"),
+    steps=(
+        UpgradeStep(
+            (1, 18),
+            "each renewal makes a new private key, and only the newest CertificateRequest is kept"
+            " (https://github.com/cert-manager/cert-manager/releases/tag/v1.18.0)",
+            "Set privateKey.rotationPolicy: Never on Certificates whose key somebody pins.",
+        ),
+    ),
 )

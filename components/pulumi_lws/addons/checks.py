@@ -5,16 +5,16 @@ from typing import Any
 
 from pulumi_lws.addons.addon import AddOnFacts, Site
 from pulumi_lws.addons.catalogue import ADD_ONS
-from pulumi_lws.addons.device_nodes import DEVICE_PLUGINS, tolerates
+from pulumi_lws.addons.device_nodes import DEVICE_PLUGINS, has_gpu_plugin, tolerates
 from pulumi_lws.addons.installation import Installation, installation
 from pulumi_lws.addons.settings import AddOn, AddOnName, AddOns
 from pulumi_lws.addons.upgrades import numbers
+from pulumi_lws.facts.versions import PINS
 from pulumi_lws.nodes.taints import taints_of
 from pulumi_lws.planning.problems import Problem, Severity, shown
 from pulumi_lws.serving.scaling.settings import PROMETHEUS
 
 _CERTIFICATES_SINCE = (0, 10)
-_HAS_GPU_PLUGIN = "bottlerocket"
 _P6_SINCE = (0, 5, 18)
 """First chart with version 0.5.10 of the EFA plugin; older ones take NVLink devices of p6-b200 for EFA interfaces.
 https://github.com/aws/sagemaker-hyperpod-cli/issues/282"""
@@ -40,6 +40,15 @@ def add_on_problems(add_ons: AddOns, site: Site) -> list[Problem]:
         *_prometheus(add_ons),
         *_credentials(add_ons),
     ]
+
+
+def exclusion_problems(add_ons: AddOns, site: Site) -> list[Problem]:
+    """Return the add-ons that get in each other's way, which may follow from what else is on the site."""
+    problems: list[Problem] = []
+    for name, declared in add_ons.installed():
+        decided = installation(ADD_ONS[name], declared, add_ons, site)
+        problems += [problem.below(decided.facts.key) for problem in _excluded(decided, site)]
+    return problems
 
 
 def missing_credentials(add_ons: AddOns, environment: Mapping[str, str]) -> list[Problem]:
@@ -72,7 +81,8 @@ def _alone(decided: Installation, declared: AddOn, site: Site) -> list[Problem]:
     """Judge one add-on. Paths start at it."""
     return [
         *_mode(decided.facts, site),
-        *_together(decided, declared, site),
+        *_excluded(decided, site),
+        *_missing(decided.facts, declared, site),
         *_version(decided),
         *_unused(decided, declared),
     ]
@@ -83,7 +93,7 @@ def _mode(facts: AddOnFacts, site: Site) -> Iterator[Problem]:
         yield Problem("", facts.title, f"nothing on a cluster of this mode: {why}", f"Remove {facts.key}.")
 
 
-def _together(decided: Installation, declared: AddOn, site: Site) -> Iterator[Problem]:
+def _excluded(decided: Installation, site: Site) -> Iterator[Problem]:
     facts = decided.facts
     for other, exclusion in facts.excludes.items():
         if other in site.installed and _value(decided.values, exclusion.values):
@@ -94,6 +104,9 @@ def _together(decided: Installation, declared: AddOn, site: Site) -> Iterator[Pr
                 f"one of the two, since {exclusion.why}",
                 f"Remove {ADD_ONS[other].key}, or do without {values}.",
             )
+
+
+def _missing(facts: AddOnFacts, declared: AddOn, site: Site) -> Iterator[Problem]:
     if site.is_new and not _value(declared.values, facts.elsewhere):
         for other in facts.needs:
             if other not in site.installed:
@@ -107,7 +120,9 @@ def _version(decided: Installation) -> Iterator[Problem]:
     oldest = decided.facts.oldest
     if oldest is not None and numbers(decided.version) < oldest.version:
         first = ".".join(map(str, oldest.version))
-        fix = f"Set it to {first}.0 or later, or remove it."
+        # As its registry writes versions.
+        prefix = "v" if PINS[decided.facts.pin].version.startswith("v") else ""
+        fix = f"Set it to {prefix}{first}.0 or later, or remove it."
         yield Problem("version", decided.version, f"{first} or later, since which {oldest.why}", fix)
 
 
@@ -156,7 +171,7 @@ def _pools_without_devices(add_ons: AddOns, site: Site) -> Iterator[Problem]:
     """Judge pools on nodes of our own whose devices nothing makes known."""
     if site.mode != "karpenter" or not site.is_new:
         return
-    without_gpus = [name for name, pool in site.pools.items() if not _has_gpu_plugin(pool.image or site.image)]
+    without_gpus = [name for name, pool in site.pools.items() if not has_gpu_plugin(pool, site.image)]
     without_efa = [name for name, pool in site.pools.items() if pool.efa_mode != "none"]
     needs: tuple[tuple[AddOnName, list[str], str], ...] = (
         ("nvidia_device_plugin", without_gpus, "GPUs"),
@@ -167,11 +182,6 @@ def _pools_without_devices(add_ons: AddOns, site: Site) -> Iterator[Problem]:
             key = ADD_ONS[name].key
             allowed = f"the plugin: without it the nodes of {', '.join(pools)} have no {what} for pods"
             yield Problem(key, "nothing", allowed, f"Add {key}: {{}}.")
-
-
-def _has_gpu_plugin(image: str) -> bool:
-    """Tell whether an image of nodes brings the plugin for GPUs."""
-    return image.startswith(_HAS_GPU_PLUGIN)
 
 
 def _kept_off(add_ons: AddOns, site: Site) -> Iterator[Problem]:

@@ -16,6 +16,7 @@ from pulumi_lws.addons.installation import Installation, installation
 from pulumi_lws.addons.settings import AddOnName, AddOns, Credentials
 from pulumi_lws.addons.upgrades import upgrade_problems
 from pulumi_lws.component import DeclarationError, Manifest, declared, raise_problems
+from pulumi_lws.facts import labels
 
 _PASSWORD_BYTES = 24
 _DEFINITION = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
@@ -142,7 +143,12 @@ def _secret(name: str, password: Password, namespace: str, parent: pulumi.Resour
     manifest = {
         "apiVersion": "v1",
         "kind": "Secret",
-        "metadata": {"name": password.name, "namespace": namespace},
+        # An update that was killed here may have made it, with another password that nobody knows.
+        "metadata": {
+            "name": password.name,
+            "namespace": namespace,
+            "annotations": {labels.PULUMI_PATCH_FORCE: "true"},
+        },
         "stringData": {**password.fixed, password.key: made_up},
     }
     own = pulumi.ResourceOptions(parent=parent, ignore_changes=["stringData", "data"])

@@ -11,7 +11,8 @@ def _values(_declared: AddOn, site: Site) -> dict[str, Any]:
     return {
         "tolerations": list(EVERYWHERE),
         "affinity": on_pools(),
-        "serviceMonitor": {"enabled": "kube_prometheus_stack" in site.installed},
+        # Else the labels of a series are those of the exporter's own pod, not of the pod that has the GPU.
+        "serviceMonitor": {"enabled": "kube_prometheus_stack" in site.installed, "honorLabels": True},
     }
 
 

@@ -8,10 +8,11 @@ under ``global``.
 from collections.abc import Mapping
 from typing import Any
 
-from pulumi_lws.addons.addon import AddOnFacts
+from pulumi_lws.addons.addon import AddOnFacts, UpgradeStep
 
 _NAME = "envoy-gateway-certgen"
 _REGISTRY = "docker.io"
+_NOTES = "https://github.com/envoyproxy/gateway/releases/tag/"
 _SECURITY = {
     "allowPrivilegeEscalation": False,
     "capabilities": {"drop": ["ALL"]},
@@ -87,6 +88,9 @@ ENVOY_GATEWAY = AddOnFacts(
         # Its webhook gets a certificate from the hook, too; proxies do without the zone of their node.
         "topologyInjector": {"enabled": False},
         "deployment": {"replicas": 2},
+        # Its chart leaves out what it finds on the cluster and was not put there by Helm, so the policy would come and
+        # go with every second update.
+        "crds": {"gatewayAPI": {"safeUpgradePolicy": {"enabled": False}}},
     },
     before=_certificates,
     crds=(
@@ -113,4 +117,18 @@ ENVOY_GATEWAY = AddOnFacts(
         "xmeshes.gateway.networking.x-k8s.io",
     ),
     controllers=("Deployment/envoy-gateway",),
+    steps=(
+        UpgradeStep(
+            (1, 8),
+            "a time-out of 0s in a SecurityPolicy now means none, and tracing samples a hundred times as much"
+            f" ({_NOTES}v1.8.0)",
+            "Change SecurityPolicies and samplingFraction of your own, and update CRDs first that are not the chart's.",
+        ),
+        UpgradeStep(
+            (1, 9),
+            "Lua is off until extensionApis.enableLua, names in generated configuration are others, and policies that"
+            f" were taken are refused: an empty clientIPDetection, mergeType on a Gateway ({_NOTES}v1.9.0)",
+            "Change EnvoyExtensionPolicies, EnvoyPatchPolicies and the others of your own.",
+        ),
+    ),
 )

@@ -11,5 +11,8 @@ INFERENCE_POOLS = AddOnFacts(
     namespace="",
     manifests="https://github.com/kubernetes-sigs/gateway-api-inference-extension/releases/download/v{version}/manifests.yaml",
     after=("envoy_gateway",),
-    crds=("inferencepools.inference.networking.k8s.io",),
+    crds=(
+        "inferencepoolimports.inference.networking.x-k8s.io",
+        "inferencepools.inference.networking.k8s.io",
+    ),
 )

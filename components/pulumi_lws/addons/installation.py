@@ -79,7 +79,8 @@ def _manifests(facts: AddOnFacts, version: str, location: str) -> str | None:
     if not facts.manifests:
         return None
     is_folder = "://" not in location
-    return f"{location}/{facts.release}.yaml" if is_folder else facts.manifests.format(version=version)
+    number = version.removeprefix("v")
+    return f"{location}/{facts.release}.yaml" if is_folder else facts.manifests.format(version=number)
 
 
 def merged(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """KEDA: autoscaling by what Prometheus knows."""
 
-from pulumi_lws.addons.addon import AddOnFacts
+from pulumi_lws.addons.addon import AddOnFacts, UpgradeStep
 
 KEDA = AddOnFacts(
     name="keda",
@@ -9,7 +9,6 @@ KEDA = AddOnFacts(
     pin="keda-chart",
     release="keda",
     namespace="keda",
-    after=("cert_manager", "kube_prometheus_stack"),
     crds=(
         "cloudeventsources.eventing.keda.sh",
         "clustercloudeventsources.eventing.keda.sh",
@@ -22,5 +21,12 @@ KEDA = AddOnFacts(
         "Deployment/keda-operator",
         "Deployment/keda-operator-metrics-apiserver",
         "Deployment/keda-admission-webhooks",
+    ),
+    steps=(
+        UpgradeStep(
+            (2, 18),
+            "triggers on CPU and memory with metadata.type no longer work (https://github.com/kedacore/keda/pull/6698)",
+            "Write metricType beside metadata in ScaledObjects of your own; those of deployments ask Prometheus.",
+        ),
     ),
 )

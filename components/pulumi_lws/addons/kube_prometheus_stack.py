@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pulumi_lws.addons.addon import AddOnFacts, Password, Site
+from pulumi_lws.addons.addon import AddOnFacts, Password, Site, UpgradeStep
 from pulumi_lws.addons.settings import AddOn
 
 GRAFANA_SECRET = "grafana-admin"  # noqa: S105 - the name of a Secret
@@ -11,10 +11,11 @@ GRAFANA_SECRET = "grafana-admin"  # noqa: S105 - the name of a Secret
 _HIDDEN_BY_EKS = ("kubeControllerManager", "kubeEtcd", "kubeScheduler", "kubeProxy")
 """Parts of the control plane whose metrics nobody reads on EKS: their alerts would fire for ever."""
 
+_UPGRADES = "https://github.com/prometheus-community/helm-charts/blob/main/charts/kube-prometheus-stack/UPGRADE.md"
+
 
 def _values(_declared: AddOn, _site: Site) -> dict[str, Any]:
     return {
-        "fullnameOverride": "kube-prometheus-stack",
         "prometheus": {
             "prometheusSpec": {
                 # By default only what carries the label of this release is read.
@@ -28,10 +29,7 @@ def _values(_declared: AddOn, _site: Site) -> dict[str, Any]:
         # Its certificate is made by hooks of Helm, which would not run.
         "prometheusOperator": {"admissionWebhooks": {"enabled": False}, "tls": {"enabled": False}},
         "grafana": {
-            "admin": {"existingSecret": GRAFANA_SECRET, "userKey": "admin-user", "passwordKey": "admin-password"},
-            "sidecar": {"dashboards": {"searchNamespace": "ALL", "folderAnnotation": "grafana_folder"}},
-            # A Job of its own that runs at every update.
-            "testFramework": {"enabled": False},
+            "admin": {"existingSecret": GRAFANA_SECRET, "userKey": "admin-user", "passwordKey": "admin-password"}
         },
         # On every node, those with GPUs among them.
         "prometheus-node-exporter": {"tolerations": [{"operator": "Exists"}]},
@@ -65,5 +63,19 @@ KUBE_PROMETHEUS_STACK = AddOnFacts(
         "Deployment/kube-prometheus-stack-kube-state-metrics",
         "Deployment/kube-prometheus-stack-grafana",
         "DaemonSet/kube-prometheus-stack-prometheus-node-exporter",
+    ),
+    # Majors that are for new CRDs alone need no hand: CRDs are updated with the chart here.
+    steps=(
+        UpgradeStep(
+            (67,),
+            "Prometheus 3 reads some queries and scrapes otherwise than 2"
+            " (https://prometheus.io/docs/prometheus/3.0/migration)",
+            "Go through that page for rules and monitors of your own.",
+        ),
+        UpgradeStep(
+            (85,),
+            f"tags of Prometheus and its node exporter end with -distroless ({_UPGRADES})",
+            "Copy those images, where the nodes pull from a registry of yours.",
+        ),
     ),
 )

@@ -8,9 +8,12 @@ from pulumi_lws.addons.settings import AddOn
 
 def _values(_declared: AddOn, site: Site) -> dict[str, Any]:
     return {
-        "controllerManager": {"replicas": 2, "manager": {"priorityClassName": "system-cluster-critical"}},
+        "controllerManager": {
+            "replicas": 2,
+            "manager": {"priorityClassName": "system-cluster-critical"},
+            "podDisruptionBudget": {"enabled": True},
+        },
         "enablePrometheus": "kube_prometheus_stack" in site.installed,
-        "enableCertManager": "cert_manager" in site.installed,
     }
 
 
@@ -23,7 +26,7 @@ KUEUE = AddOnFacts(
     namespace="kueue-system",
     values=_values,
     # It takes up a kind once its CRD is there.
-    after=("cert_manager", "kube_prometheus_stack", "lws", "kuberay"),
+    after=("kube_prometheus_stack", "lws", "kuberay"),
     crds=(
         "admissionchecks.kueue.x-k8s.io",
         "clusterqueues.kueue.x-k8s.io",

@@ -4,6 +4,7 @@ from typing import Any
 
 from pulumi_lws.addons.addon import AddOnFacts, Site, UpgradeStep
 from pulumi_lws.addons.settings import AddOn, LwsAddOn
+from pulumi_lws.facts import labels
 from pulumi_lws.facts.lws_releases import UPGRADE_NOTES
 
 
@@ -17,6 +18,8 @@ def _values(declared: AddOn, site: Site) -> dict[str, Any]:
         "enableDisaggregatedSet": own.disaggregated_sets,
         "enableCertManager": own.certificates == "cert-manager",
         "enablePrometheus": "kube_prometheus_stack" in site.installed,
+        # Its chart lets running controllers go on with an old configuration: only another pod reads it anew.
+        "podAnnotations": {labels.CONFIGURATION: own.gang_scheduler or "none"},
         **gangs,
     }
 
@@ -40,8 +43,7 @@ LWS = AddOnFacts(
         UpgradeStep(
             (0, 8),
             UPGRADE_NOTES[0, 8],
-            "Annotate the CRD (kubectl annotate crd leaderworkersets.leaderworkerset.x-k8s.io"
-            " helm.sh/resource-policy=keep), go to 0.9 or later at once, and expect every group to restart.",
+            "Leave keepCrds at true, go to 0.9 or later at once, and do it when every group may restart.",
         ),
         UpgradeStep(
             (0, 11),

@@ -11,7 +11,11 @@ from pulumi_lws.serving.settings import DeploymentArgs, DisaggregatedVllmArgs, S
 Needs = dict[AddOnName, list[str]]
 """Paths of what needs an add-on, by add-on."""
 
-_AUTOSCALERS: Mapping[str, AddOnName] = {"keda": "keda", "hpa": "prometheus_adapter"}
+AUTOSCALERS: Mapping[str, AddOnName] = {"keda": "keda", "hpa": "prometheus_adapter"}
+"""The add-on behind each kind of autoscaling."""
+
+_MOST_SHOWN = 3
+"""Paths that a problem names; the others are counted."""
 
 
 def deployment_needs(deployments: Mapping[str, DeploymentArgs]) -> Needs:
@@ -23,31 +27,35 @@ def deployment_needs(deployments: Mapping[str, DeploymentArgs]) -> Needs:
     needs: Needs = {}
     for name, args in deployments.items():
         for add_on, path in _needed(args):
-            needs.setdefault(add_on, []).append(".".join(filter(None, ("deployments", name, path))))
+            needs.setdefault(add_on, []).append(f"deployments.{name}.{path}")
     return needs
 
 
 def missing_add_ons(needs: Needs, add_ons: AddOns, site: Site) -> list[Problem]:
-    """Return what needs an add-on that is not installed, on a cluster that is made here and so has none.
+    """Return the add-ons that something needs and that are not installed, on a cluster that is made here.
 
     Args:
         needs: Paths of what needs an add-on.
         add_ons: What is installed.
-        site: Where.
+        site: Where. On a cluster that exists, it may be there already.
     """
     if not site.is_new:
         return []
     return [
         Problem(
-            path,
-            f"no {ADD_ONS[name].title} on this cluster",
-            f"{ADD_ONS[name].title}, which it needs",
+            f"addOns.{ADD_ONS[name].key}",
+            "nothing",
+            f"{ADD_ONS[name].title}, without which these do not work: {_listed(paths)}",
             f"Add {ADD_ONS[name].key}: {{}} to addOns.",
         )
         for name, paths in needs.items()
-        if getattr(add_ons, name) is None
-        for path in paths
+        if paths and getattr(add_ons, name) is None
     ]
+
+
+def _listed(paths: list[str]) -> str:
+    others = len(paths) - _MOST_SHOWN
+    return ", ".join(paths[:_MOST_SHOWN]) + (f" and {others} more" if others > 0 else "")
 
 
 def _needed(args: DeploymentArgs) -> Iterator[tuple[AddOnName, str]]:
@@ -57,7 +65,8 @@ def _needed(args: DeploymentArgs) -> Iterator[tuple[AddOnName, str]]:
         yield "kueue", "queue"
     for role, settings in roles_settings(args).items():
         if settings.autoscaling is not None:
-            yield _AUTOSCALERS[settings.autoscaling.kind], "autoscaling" if role == "serve" else f"{role}.autoscaling"
+            path = "autoscaling" if role == "serve" else f"{role}.autoscaling"
+            yield AUTOSCALERS[settings.autoscaling.kind], path
     if isinstance(args, DisaggregatedVllmArgs) and args.router is not None and args.router.kind == "gateway":
         yield "inference_pools", "router"
         if args.router.gateway is not None:

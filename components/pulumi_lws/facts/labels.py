@@ -32,6 +32,8 @@ CACHED: Final = "pulumi-lws/cached"
 """Name of the model or the volume that a pod copies weights for."""
 LOAD_TEST: Final = "pulumi-lws/load-test"
 """Name of a load test, on all that it consists of; who may reach a deployment can name it."""
+CONFIGURATION: Final = "pulumi-lws/configuration"
+"""Annotation of pods that read their configuration once: what it says, so that another one means other pods."""
 EXEMPT_PREFIX: Final = OWN_PREFIX + "exempt."
 """Prefix of annotations that exempt their object from a rule: the rule's name follows."""
 

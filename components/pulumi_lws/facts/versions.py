@@ -40,9 +40,6 @@ PINS: dict[str, Pin] = {
     "aws-cli": Pin("2.36.46", "public.ecr.aws/aws-cli/aws-cli", date(2026, 11, 30)),
     # The newest release whose go.mod asks for no newer Go than the lab's other tools.
     "prometheus": Pin("0.315.0", "github.com/prometheus/prometheus", date(2026, 11, 30)),
-    "prometheus-adapter": Pin(
-        "5.3.0", "oci://ghcr.io/prometheus-community/charts/prometheus-adapter", date(2026, 11, 30)
-    ),
     "guidellm": Pin("v0.8.1", "ghcr.io/vllm-project/guidellm", date(2026, 11, 30)),
     "pulumi": Pin("3.274.1", "github.com/pulumi/pulumi/pkg/v3", date(2026, 11, 29)),
     "pulumi-kubernetes": Pin(
@@ -79,5 +76,7 @@ PINS: dict[str, Pin] = {
     "keda-chart": Pin("2.20.2", "https://kedacore.github.io/charts/keda", date(2026, 11, 30)),
     "kuberay-chart": Pin("1.7.0", "https://ray-project.github.io/kuberay-helm/kuberay-operator", date(2026, 11, 30)),
     "envoy-gateway-chart": Pin("v1.9.0", "oci://docker.io/envoyproxy/gateway-helm", date(2026, 11, 30)),
-    "inference-pools": Pin("1.6.0", "github.com/kubernetes-sigs/gateway-api-inference-extension", date(2026, 11, 30)),
+    "inference-pools": Pin(
+        "1.6.0", "https://github.com/kubernetes-sigs/gateway-api-inference-extension", date(2026, 11, 30)
+    ),
 }

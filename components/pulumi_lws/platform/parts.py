@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pulumi_lws.addons.addon import Site
-from pulumi_lws.addons.checks import add_on_problems
+from pulumi_lws.addons.checks import add_on_problems, exclusion_problems
 from pulumi_lws.addons.installation import merged, namespaces_of
+from pulumi_lws.addons.needs import AUTOSCALERS, Needs, deployment_needs, missing_add_ons
 from pulumi_lws.caches.checks import cache_problems
 from pulumi_lws.cluster.eks.settings import EksClusterArgs
 from pulumi_lws.edge.checks import gateway_problems
@@ -63,6 +64,9 @@ def joint_problems(platform: PlatformArgs, deployments: Mapping[str, DeploymentA
     if platform.monitoring is not None:
         site = monitored_site(platform)
         problems += [problem.below("monitoring") for problem in monitoring_problems(platform.monitoring, site)]
+    site_of_add_ons = site_of(platform, deployments)
+    problems += [problem.below("addOns") for problem in exclusion_problems(platform.add_ons, site_of_add_ons)]
+    problems += missing_add_ons(_needs(platform, deployments), platform.add_ons, site_of_add_ons)
     problems += load_test_problems(platform.load_tests, deployments)
     taken = {platform.namespace, *namespaces_of(platform.add_ons)}
     problems += team_problems(platform.teams, by_team, taken)
@@ -98,15 +102,31 @@ def site_of(platform: PlatformArgs, deployments: Mapping[str, DeploymentArgs]) -
     if platform.queues is not None:
         asked = merged(asked, {"kueue": manager_values(platform.queues, deployments.values())})
     if platform.add_ons.prometheus_adapter is not None:
-        gateways = [(one, roles_behind(one, deployments)) for one in platform.gateway_autoscalers.values()]
-        asked["prometheus_adapter"] = adapter_values(gateways)
+        behind = [(one, roles_behind(one, deployments)) for one in platform.gateway_autoscalers.values()]
+        asked["prometheus_adapter"] = adapter_values([(one, roles) for one, roles in behind if roles])
     return Site(
         mode=mode_of(platform),
+        is_new=isinstance(platform.cluster, EksClusterArgs),
         pools=platform.pools,
         image=image_of(platform),
         installed=frozenset(name for name, _ in platform.add_ons.installed()),
         manager_values=asked,
     )
+
+
+def _needs(platform: PlatformArgs, deployments: Mapping[str, DeploymentArgs]) -> Needs:
+    """Return the add-ons that deployments and other parts need, and where they say so."""
+    needs = defaultdict(list, deployment_needs(deployments))
+    needs["kueue"] += ["queues"] if platform.queues is not None else []
+    needs["kube_prometheus_stack"] += ["monitoring"] if platform.monitoring is not None else []
+    needs["kuberay"] += [f"ray.{name}" for name in platform.ray]
+    for name, gateway in platform.gateways.items():
+        needs["envoy_gateway"].append(f"gateways.{name}")
+        if gateway.tls.kind == "cert-manager":
+            needs["cert_manager"].append(f"gateways.{name}.tls")
+    for name, scaling in platform.gateway_autoscalers.items():
+        needs[AUTOSCALERS[scaling.kind]].append(f"gatewayAutoscalers.{name}.kind")
+    return needs
 
 
 def _queues_named(deployments: Mapping[str, DeploymentArgs]) -> Iterator[Problem]:

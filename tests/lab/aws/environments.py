@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -139,8 +140,17 @@ def _all_objects(api: httpx.Client) -> Iterator[Raw]:
     for path in ("/api/v1", *(f"/apis/{group['preferredVersion']['groupVersion']}" for group in groups)):
         for resource in api.get(path).raise_for_status().json()["resources"]:
             if "list" in resource["verbs"]:
-                for item in api.get(f"{path}/{resource['name']}").raise_for_status().json()["items"]:
+                for item in _items(api, f"{path}/{resource['name']}"):
                     yield {**item, "kind": resource["kind"]}
+
+
+def _items(api: httpx.Client, path: str) -> list[Raw]:
+    """List objects. While the API server sets a kind up whose definition was just made anew, it asks to come again."""
+    end = time.monotonic() + 30
+    while (answer := api.get(path)).status_code == httpx.codes.TOO_MANY_REQUESTS and time.monotonic() < end:
+        time.sleep(0.2)
+    found: list[Raw] = answer.raise_for_status().json()["items"]
+    return found
 
 
 def _is_managed(one: Raw) -> bool:

@@ -108,9 +108,9 @@ def environment(
         templates.mkdir(parents=True)
         (templates / "values.yaml").write_text(CHART)
         (templates.parent / "Chart.yaml").write_text(yaml.safe_dump({"apiVersion": "v2", "name": name, "version": "1"}))
-    charts.write(folder / "charts", Definitions())
+    charts.write(folder / "add-ons", Definitions())
     # So that an environment leaves nothing behind in the lab that all of them share.
-    one.change(lambda platform: platform["addOns"].update(charts=str(folder / "charts"), keepCrds=False))
+    one.change(lambda platform: platform["addOns"].update(charts=str(folder / "add-ons"), keepCrds=False))
     if one.platform["cluster"]["compute"]["kind"] == "karpenter":
         one.change(lambda platform: platform["cluster"]["compute"].update(charts=str(folder / "charts")))
     (folder / "seed.yaml").write_text(yaml.safe_dump(dict.fromkeys(principals(one.platform))))

@@ -169,27 +169,33 @@ def bare_lab() -> Iterator[Lab]:
         yield lab
 
 
-@pytest.fixture
-def make_whole_stack(bare_lab: Lab, tmp_path: Path) -> Iterator[Callable[[Definitions], TestedProject]]:
-    """Make the program and the whole local stack of this repository, with charts that bring these definitions."""
-    made: list[TestedProject] = []
+@pytest.fixture(scope="module")
+def whole_stack_with(
+    bare_lab: Lab, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[Definitions], AbstractContextManager[TestedProject]]:
+    """Have the program and the whole local stack of this repository, with charts that bring these definitions."""
 
-    def make_one(definitions: Definitions) -> TestedProject:
-        one = make_whole(TestedProject(tmp_path / "project", bare_lab.environment), tmp_path / "backend", definitions)
+    @contextmanager
+    def having(definitions: Definitions) -> Iterator[TestedProject]:
+        folder = tmp_path_factory.mktemp("whole")
+        one = make_whole(TestedProject(folder / "project", bare_lab.environment), folder / "backend", definitions)
         one.succeeds("stack", "select", "--create", STACK)
-        made.append(one)
-        return one
+        try:
+            yield one
+        finally:
+            one.pulumi("cancel", "--yes")
+            one.pulumi("destroy", "--yes", "--skip-preview")
 
-    yield make_one
-    for one in made:
-        one.pulumi("cancel", "--yes")
-        one.pulumi("destroy", "--yes", "--skip-preview")
+    return having
 
 
 @pytest.fixture
-def whole_stack(make_whole_stack: Callable[[Definitions], TestedProject]) -> TestedProject:
+def whole_stack(
+    whole_stack_with: Callable[[Definitions], AbstractContextManager[TestedProject]],
+) -> Iterator[TestedProject]:
     """The program and the whole local stack of this repository, with charts whose kinds accept anything."""
-    return make_whole_stack(Definitions())
+    with whole_stack_with(Definitions()) as one:
+        yield one
 
 
 @pytest.fixture

@@ -1,14 +1,12 @@
 """An update of the whole local stack that is killed: the next one ends as if nothing had happened."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lab.cluster.crds import Definitions
 from lab.end_states import EndState, differences, end_state
-from lab.project import STACK, Project, make_whole
-from lab.soak import DESTROY, UP, Way, cut_off, recover
+from lab.soak import UP, Way, cut_off, recover
 
 pytestmark = pytest.mark.lab
 
@@ -21,16 +19,11 @@ POINTS = {
 
 
 @pytest.fixture(scope="module")
-def undisturbed(bare_lab: Any, tmp_path_factory: pytest.TempPathFactory) -> EndState:
+def undisturbed(bare_lab: Any, whole_stack_with: Any) -> EndState:
     """What an update ends in that nobody cuts off."""
-    folder: Path = tmp_path_factory.mktemp("undisturbed")
-    one = make_whole(Project(folder / "project", bare_lab.environment), folder / "backend", Definitions())
-    one.succeeds("stack", "select", "--create", STACK)
-    one.succeeds(*UP)
-    with bare_lab.api() as api:
-        ended = end_state(one, api)
-    one.succeeds(*DESTROY)
-    return ended
+    with whole_stack_with(Definitions()) as one, bare_lab.api() as api:
+        one.succeeds(*UP)
+        return end_state(one, api)
 
 
 @pytest.mark.parametrize(("pattern", "way"), POINTS.values(), ids=POINTS)

@@ -17,12 +17,18 @@ from lab.folders import PROJECT, lab_folder
 
 pytestmark = pytest.mark.lab
 
-SHOWN = ("LeaderWorkerSet", "NetworkPolicy", "PodDisruptionBudget")
+SHOWN = (
+    r"LeaderWorkerSet +glm-5 ",
+    r"NetworkPolicy +glm-5 ",
+    r"PodDisruptionBudget +glm-5 ",
+    r"add-on +LeaderWorkerSet +pulumi\S* +lws-system: 1 of 1 controller available, 3 kinds$",
+    r"add-on +InferencePool API +1 kind$",
+)
 
 
 def shown(printed: str) -> tuple[str, ...]:
-    """Kinds of the objects that the table has for the deployment."""
-    return tuple(kind for kind in SHOWN if re.search(rf"^ +{kind} +glm-5 ", printed, re.MULTILINE))
+    """Lines that the table has for the deployment and for add-ons."""
+    return tuple(line for line in SHOWN if re.search(rf"^ +{line}", printed, re.MULTILINE))
 
 
 @pytest.fixture

@@ -1,31 +1,56 @@
 """The whole local stack, from a cluster with nothing on it to one with nothing left on it."""
 
 import base64
-import os
 import re
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
 
-from lab.cluster.crds import Definitions, chosen_releases
+from lab.cluster.crds import Definitions
 from lab.cluster.kinds import KINDS
-from lab.end_states import differences, objects
 from lab.folders import PROJECT
 from pulumi_lws.addons.catalogue import ADD_ONS
-from pulumi_lws.facts.versions import PINS
-from tests.lab.engine.played_controllers import CONTROLLED, FINALIZER, one_round, playing
+from tests.lab.engine.played_controllers import CONTROLLED, playing
 
 pytestmark = pytest.mark.lab
 
 UP = ("up", "--yes", "--skip-preview")
 DESTROY = ("destroy", "--yes", "--skip-preview")
 POLICIES = ("--policy-pack", str(PROJECT / "policies"))
-CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+SECRET = "/api/v1/namespaces/monitoring/secrets/grafana-admin"
 GPU_NODES = {"p5-0-0", "p5-0-1"}
 PROGRESS = re.compile(r"^ \+  kubernetes:(?P<type>\S+) (?P<name>\S+) (?P<what>creating|created)\b", re.MULTILINE)
 COMES_AND_GOES = {"events", "leases"}
+
+WaitUntil = Callable[[Callable[[], bool]], None]
+
+
+@dataclass(frozen=True)
+class Life:
+    """The whole stack, up.
+
+    Attributes:
+        stack: Its project.
+        before: Everything that the API server had before it.
+        printed: What its first update said.
+        held: Objects that controllers hold back from going.
+    """
+
+    stack: Any
+    before: set[str]
+    printed: str
+    held: set[str]
+
+
+@pytest.fixture(scope="module")
+def life(bare_lab: Any, whole_stack_with: Any) -> Iterator[Life]:
+    """The whole stack through its life: the tests below stand in the order in which they happen."""
+    before = standing(bare_lab)
+    with playing(bare_lab) as held, whole_stack_with(Definitions()) as stack:
+        yield Life(stack, before, stack.succeeds(*UP, *POLICIES), held)
 
 
 def standing(lab: Any) -> set[str]:
@@ -73,143 +98,65 @@ def nodes_of(lab: Any, namespace: str, daemon_set: str) -> set[str]:
     return {pod["spec"]["nodeName"] for pod in owned if pod["status"]["phase"] == "Running"}
 
 
+def runs_on_gpu_nodes(lab: Any, namespace: str, daemon_set: str) -> bool:
+    return nodes_of(lab, namespace, daemon_set) >= GPU_NODES
+
+
 def generations(lab: Any) -> dict[str, int]:
     """How often each controller and DaemonSet was changed."""
     items = [item for kind in ("deployments", "daemonsets") for item in lab.objects(f"/apis/apps/v1/{kind}")]
     return {f"{i['metadata']['namespace']}/{i['metadata']['name']}": i["metadata"]["generation"] for i in items}
 
 
-def only_add_ons(project: Any, **add_ons: Any) -> None:
-    """Declare a platform of nothing but add-ons."""
-    platform = project.settings()
-    common = {"charts": platform["addOns"]["charts"]}
-    project.declare({"cluster": platform["cluster"], "addOns": common | add_ons})
+def test_everything_of_an_add_on_comes_after_its_definition_and_its_controllers(life: Life) -> None:
+    kinds, wrong = too_early(life.printed)
+    assert wrong == []
+    assert "LeaderWorkerSet" in kinds
 
 
-def test_it_comes_up_in_order_and_goes_without_a_trace(
-    bare_lab: Any, whole_stack: Any, wait_until: Callable[[Callable[[], bool]], None]
-) -> None:
-    before = standing(bare_lab)
-    with playing(bare_lab) as held:
-        printed = whole_stack.succeeds(*UP, *POLICIES)
-        kinds, wrong = too_early(printed)
-        assert wrong == []
-        assert "LeaderWorkerSet" in kinds
-        wait_until(lambda: {one.partition("/")[0] for one in held} >= kinds & {kind.kind for kind, _ in CONTROLLED})
-        whole_stack.succeeds(*UP, *POLICIES, "--expect-no-changes")
-        whole_stack.succeeds("refresh", "--yes", "--skip-preview", "--expect-no-changes")
-        whole_stack.succeeds(*DESTROY)
-    assert whole_stack.state() == {}
-    # The garbage collector may still be at what it deletes behind its owners.
-    wait_until(lambda: standing(bare_lab) == before)
+def test_a_second_update_changes_nothing_whatever_controllers_have_done(life: Life, wait_until: WaitUntil) -> None:
+    kinds = too_early(life.printed)[0] & {kind.kind for kind, _ in CONTROLLED}
+    wait_until(lambda: {name.partition("/")[0] for name in life.held} >= kinds)
+    life.stack.succeeds(*UP, *POLICIES, "--expect-no-changes")
+    life.stack.succeeds("refresh", "--yes", "--skip-preview", "--expect-no-changes")
 
 
-def test_what_is_held_back_stays_once_its_controller_is_gone(bare_lab: Any, whole_stack: Any) -> None:
-    """The test above can fail: had the controller gone first, its objects would hang."""
-    only_add_ons(whole_stack, keepCrds=False, lws={})
-    whole_stack.succeeds(*UP)
-    [(kind, facts)] = [(kind, facts) for kind, facts in CONTROLLED if kind.kind == "LeaderWorkerSet"]
-    collection = f"/apis/{kind.group}/{kind.version}/namespaces/default/{kind.plural}"
-    manifest = {
-        "apiVersion": f"{kind.group}/{kind.version}",
-        "kind": kind.kind,
-        "metadata": {"name": "one"},
-        "spec": {},
-    }
-    with bare_lab.api() as api:
-        api.post(collection, json=manifest).raise_for_status()
-        assert one_round(api, kind, facts) == {"LeaderWorkerSet/one"}
-        api.delete(f"/apis/apps/v1/namespaces/{facts.namespace}/deployments/lws-controller-manager").raise_for_status()
-        api.delete(f"{collection}/one").raise_for_status()
-        one_round(api, kind, facts)
-        [left] = bare_lab.objects(collection)
-        assert left["metadata"]["finalizers"] == [FINALIZER]
-        api.patch(
-            f"{collection}/one",
-            json={"metadata": {"finalizers": None}},
-            headers={"Content-Type": "application/merge-patch+json"},
-        ).raise_for_status()
+def test_plugins_of_devices_run_on_every_node_with_gpus(bare_lab: Any, life: Life, wait_until: WaitUntil) -> None:
+    assert life.before
+    for namespace, daemon_set in (
+        ("kube-system", "nvidia-device-plugin"),
+        ("monitoring", "dcgm-exporter"),
+        ("kube-system", "aws-efa-k8s-device-plugin"),
+    ):
+        wait_until(partial(runs_on_gpu_nodes, bare_lab, namespace, daemon_set))
+    assert nodes_of(bare_lab, "kube-system", "nvidia-device-plugin") == GPU_NODES
 
 
-def test_a_change_of_one_add_on_rolls_that_one_and_a_password_stays(
-    bare_lab: Any, whole_stack: Any, wait_until: Callable[[Callable[[], bool]], None]
-) -> None:
-    said = whole_stack.succeeds(*UP)
-    secret = "/api/v1/namespaces/monitoring/secrets/grafana-admin"
-    encoded = bare_lab.get(secret)["data"]["admin-password"]
+def test_values_of_an_add_on_roll_that_one_alone(bare_lab: Any, life: Life) -> None:
     before = generations(bare_lab)
-
-    platform = whole_stack.settings()
+    platform = life.stack.settings()
     platform["addOns"]["keda"]["values"] = {"tolerations": [{"operator": "Exists"}]}
-    whole_stack.declare(platform)
-    said += whole_stack.succeeds("preview", "--diff") + whole_stack.succeeds(*UP)
+    life.stack.declare(platform)
+    life.stack.succeeds(*UP)
     after = generations(bare_lab)
     assert {name for name in before | after if before.get(name) != after.get(name)} == {
         f"keda/{controller.partition('/')[2]}" for controller in ADD_ONS["keda"].controllers
     }
 
-    assert bare_lab.get(secret)["data"]["admin-password"] == encoded
-    known = whole_stack.succeeds("stack", "export")
+
+def test_a_password_stays_and_is_never_said(bare_lab: Any, life: Life) -> None:
+    encoded = bare_lab.get(SECRET)["data"]["admin-password"]
+    said = life.printed + life.stack.succeeds("preview", "--diff", "--show-sames") + life.stack.succeeds(*UP)
+    assert bare_lab.get(SECRET)["data"]["admin-password"] == encoded
+    known = life.stack.succeeds("stack", "export")
     assert "grafana-admin" in known
     for password in (encoded, base64.b64decode(encoded).decode()):
         assert len(password) >= 32
         assert password not in said + known
 
-    def land(namespace: str, daemon_set: str) -> bool:
-        return nodes_of(bare_lab, namespace, daemon_set) >= GPU_NODES
 
-    wait_until(lambda: land("kube-system", "nvidia-device-plugin"))
-    wait_until(lambda: land("kube-system", "aws-efa-k8s-device-plugin"))
-    wait_until(lambda: land("monitoring", "dcgm-exporter"))
-    assert nodes_of(bare_lab, "kube-system", "nvidia-device-plugin") == GPU_NODES
-
-
-def test_an_upgrade_that_breaks_what_runs_needs_a_word(whole_stack: Any) -> None:
-    only_add_ons(whole_stack, keepCrds=False, lws={"version": "0.7.0"})
-    whole_stack.succeeds(*UP)
-    only_add_ons(whole_stack, keepCrds=False, lws={"version": "0.10.0"})
-    for command in (("preview",), UP):
-        said = " ".join(whole_stack.fails(*command).split())
-        assert "version: found 0.10.0 while 0.7.0 runs" in said
-        assert "helm.sh/resource-policy=keep" in said
-        assert "Then set confirmUpgradeTo: 0.10.0." in said
-    only_add_ons(whole_stack, keepCrds=False, lws={"version": "0.10.0", "confirmUpgradeTo": "0.10.0"})
-    whole_stack.succeeds("preview")
-    whole_stack.succeeds(*UP)
-    only_add_ons(whole_stack, keepCrds=False, lws={"version": "0.10.0"})
-    whole_stack.succeeds("preview")
-
-
-def test_definitions_stay_with_their_objects_unless_they_are_to_go(bare_lab: Any, whole_stack: Any) -> None:
-    def definitions() -> set[str]:
-        names = {one["metadata"]["name"] for one in bare_lab.objects(CRDS)}
-        return names & set(ADD_ONS["lws"].crds)
-
-    brought = {kind.name for kind in KINDS} & set(ADD_ONS["lws"].crds)
-    only_add_ons(whole_stack, lws={})
-    whole_stack.succeeds(*UP)
-    whole_stack.succeeds(*DESTROY)
-    assert definitions() == brought
-    only_add_ons(whole_stack, lws={}, keepCrds=False)
-    whole_stack.succeeds(*UP)
-    whole_stack.succeeds(*DESTROY)
-    assert definitions() == set()
-
-
-def test_it_comes_up_with_the_definitions_of_upstream(bare_lab: Any, make_whole_stack: Any) -> None:
-    folder = os.environ.get("LWS_LAB_CRDS")
-    if not folder:
-        pytest.skip("LWS_LAB_CRDS names no folder with upstream CRDs")
-    releases = chosen_releases(Path(folder), {name: pin.version for name, pin in PINS.items()})
-    one = make_whole_stack(Definitions(tuple(releases)))
-    one.succeeds(*UP, *POLICIES)
-    one.succeeds("preview", "--expect-no-changes", *POLICIES)
-    kind = ("apiextensions.k8s.io/v1", "CustomResourceDefinition")
-    with bare_lab.api() as api:
-        stored = objects(api, [kind])
-    one.succeeds("refresh", "--yes", "--skip-preview", "--expect-no-changes")
-    with bare_lab.api() as api:
-        assert differences(stored, objects(api, [kind])) == []
-    sources = {key: one["metadata"]["annotations"]["pulumi-lws/crd-source"] for key, one in stored.items()}
-    assert sources["CustomResourceDefinition leaderworkersets.leaderworkerset.x-k8s.io"] == "lws-0.10.0"
-    one.succeeds(*DESTROY)
+def test_nothing_is_left_of_it_and_nothing_hangs(bare_lab: Any, life: Life, wait_until: WaitUntil) -> None:
+    life.stack.succeeds(*DESTROY)
+    assert life.stack.state() == {}
+    # What goes with its owner goes a little later.
+    wait_until(lambda: standing(bare_lab) == life.before)
