@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 import pulumi_lws
 from pulumi_lws.declarations import Declaration
+from pulumi_lws.load_tests.settings import LoadTestSettings
 from pulumi_lws.planning.annotations import names_of, tags_of
 from pulumi_lws.planning.problems import Problem
 from pulumi_lws.planning.secrets import HIDDEN, is_for_a_secret, is_token, without_tokens
@@ -224,3 +225,11 @@ def test_a_kind_never_has_to_be_said_in_python() -> None:
 def test_a_key_of_a_secret_is_typed() -> None:
     assert SecretKey(secret="hugging-face", key="HF_TOKEN").key == "HF_TOKEN"
     assert [problem.path for problem in said(PlatformArgs, {})] == ["cluster"]
+
+
+def test_a_number_of_tokens_is_no_secret() -> None:
+    said_of = said(LoadTestSettings, {"deployment": "a", "inputTokens": 0, "outputTokens": -1, "load": None})
+    assert [str(problem) for problem in said_of if "Tokens" in problem.path] == [
+        "inputTokens: found 0; allowed: 1 or more. Change inputTokens.",
+        "outputTokens: found -1; allowed: 1 or more. Change outputTokens.",
+    ]

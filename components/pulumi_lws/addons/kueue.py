@@ -56,5 +56,12 @@ KUEUE = AddOnFacts(
             "Go to 0.18.6, 0.19.2 or later instead; or apply every LeaderWorkerSet in a queue once more after this.",
             mended=((0, 18, 6), (0, 19, 2)),
         ),
+        UpgradeStep(
+            (0, 19),
+            "whoever is not ready within 30 minutes loses its place, unless the configuration says another time, and"
+            " the head of a Ray cluster that scales itself counts 500m CPU and 512Mi more"
+            " (https://github.com/kubernetes-sigs/kueue/blob/main/CHANGELOG/CHANGELOG-0.19.md)",
+            "Declare queues, whose configuration allows for the longest start, and raise the quota of Ray's queues.",
+        ),
     ),
 )

@@ -172,8 +172,14 @@ def _problem_of(details: ErrorDetails, model: type[BaseModel], location: Locatio
 _PUT_AWAY = "Put it into a Secret of the namespace, and name that here."
 
 
+def _counts_tokens(location: Sequence[int | str]) -> bool:
+    return bool(location) and "tokens" in str(location[-1]).lower()
+
+
 def _shown(value: Any, location: Location) -> str:
-    is_hidden = isinstance(value, str | int | float) and not isinstance(value, bool) and is_for_a_secret(location)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    # A password may be a number; what counts the tokens of a text is none.
+    is_hidden = (isinstance(value, str) or (is_number and not _counts_tokens(location))) and is_for_a_secret(location)
     return HIDDEN if is_hidden or is_token(value) else shown(value)
 
 
