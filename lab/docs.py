@@ -100,13 +100,9 @@ def with_example(page: str, command: str, said: str) -> str:
 
 def with_tables(page: str, *tables: add_ons_page.Table) -> str:
     """Return a page with a table between each two marks, in their order."""
-    texts = iter(_table(*table) for table in tables)
-    return re.sub(
-        r"(<!-- table -->\n).*?(\n<!-- end of table -->)",
-        lambda m: f"{m[1]}\n{next(texts)}\n{m[2]}",
-        page,
-        flags=re.DOTALL,
-    )
+    around = re.split(r"<!-- table -->.*?<!-- end of table -->", page, flags=re.DOTALL)
+    marked = [f"<!-- table -->\n\n{_table(*table)}\n\n<!-- end of table -->" for table in tables]
+    return "".join(text + table for text, table in zip(around, [*marked, ""], strict=True))
 
 
 def _checked() -> str:

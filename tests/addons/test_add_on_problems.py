@@ -97,7 +97,8 @@ def test_a_cluster_has_one_server_of_external_metrics(
         (
             "error: prometheusAdapter: found Prometheus Adapter with rules.external, and KEDA; allowed: one of the"
             " two, since a cluster has one server of external metrics, and both would be it"
-            " (https://github.com/kedacore/keda/issues/470). Remove keda, or do without rules.external."
+            " (https://github.com/kedacore/keda/issues/470). Remove keda, or set kind to keda in"
+            " gatewayAutoscalers, from which they follow."
         ),
     ]
 
@@ -265,41 +266,6 @@ def test_what_has_no_chart_takes_no_values() -> None:
             " applied as it is. Remove it: there is no chart."
         ),
     ]
-
-
-@pytest.mark.parametrize(
-    ("stack", "adapter", "problems"),
-    [
-        ({}, {}, []),
-        ({"namespace": "monitoring"}, {}, []),
-        (
-            {"namespace": "metrics"},
-            {},
-            [
-                (
-                    "warning: kubePrometheusStack.namespace: found 'metrics'; allowed: monitoring, where autoscalers"
-                    " look for Prometheus (http://prometheus-operated.monitoring.svc:9090). Remove it, or set"
-                    " prometheus of autoscalers, and prometheusAdapter.values.prometheus.url."
-                ),
-            ],
-        ),
-        (
-            {"namespace": "metrics"},
-            {"values": {"prometheus": {"url": "http://prometheus-operated.metrics.svc"}}},
-            [
-                (
-                    "warning: kubePrometheusStack.namespace: found 'metrics'; allowed: monitoring, where autoscalers"
-                    " look for Prometheus (http://prometheus-operated.monitoring.svc:9090). Remove it, or set"
-                    " prometheus of autoscalers."
-                ),
-            ],
-        ),
-    ],
-)
-def test_prometheus_is_where_autoscalers_look_for_it(
-    stack: dict[str, Any], adapter: dict[str, Any], problems: list[str]
-) -> None:
-    assert said(add_ons(**PLUGINS, kubePrometheusStack=stack, prometheusAdapter=adapter)) == problems
 
 
 ENTRY = {"usernameVariable": "CHARTS_USER", "passwordVariable": "CHARTS_TOKEN"}

@@ -1,11 +1,15 @@
 """The values that each chart is given."""
 
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
 from pulumi_lws.addons.catalogue import ADD_ONS
+from pulumi_lws.addons.installation import merged
 from pulumi_lws.addons.settings import AddOnName
+from pulumi_lws.monitoring.state_metrics import add_on_values
 from pulumi_lws.serving.scaling.adapter import adapter_values
 from tests.addons.sites import B200, P5, SMALL, add_ons, alone, decided
 
@@ -209,3 +213,30 @@ class TestTheCertificatesOfEnvoyGateway:
     def test_its_image_comes_from_where_the_chart_takes_it(self, images: dict[str, Any], image: str) -> None:
         pod = self.made({"global": {**images, "imagePullSecrets": [{"name": "pull"}]}})[3]["spec"]["template"]["spec"]
         assert (pod["containers"][0]["image"], pod["imagePullSecrets"]) == (image, [{"name": "pull"}])
+
+
+def test_monitoring_asks_charts_for_nothing_that_they_are_not_given_anyway() -> None:
+    asked = add_on_values()
+    for name in ADD_ONS.keys() & asked.keys() - {"kube_prometheus_stack"}:
+        values = decided(name).values
+        assert merged(values, asked[name]) == values
+
+
+def test_no_value_of_ours_is_a_secret() -> None:
+    """A chart is told the names of Secrets, never what is in them."""
+    names = {"existingSecret": "grafana-admin", "passwordKey": "admin-password"}
+    found = {
+        key: value
+        for name in ADD_ONS
+        for key, value in _leaves(decided(name).values)
+        if re.search("secret|password|token|credential", key, re.IGNORECASE)
+    }
+    assert found == names
+
+
+def _leaves(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value)
+        else:
+            yield key, value

@@ -7,7 +7,7 @@ import pytest
 
 from pulumi_lws.addons.addon import Site
 from pulumi_lws.addons.catalogue import ADD_ONS
-from pulumi_lws.addons.needs import deployment_needs, missing_add_ons
+from pulumi_lws.addons.needs import autoscaling_by_path, deployment_needs, misplaced_prometheus, missing_add_ons
 from pulumi_lws.addons.settings import AddOnName
 from pulumi_lws.facts import labels
 from pulumi_lws.serving.render import render
@@ -85,6 +85,48 @@ def test_what_is_needed_and_not_installed_is_missed_on_a_new_cluster(
         (
             f"addOns.kueue: found nothing; allowed: Kueue, without which these do not work: {shown}."
             " Add kueue: {} to addOns."
+        )
+    ]
+
+
+ELSEWHERE = {"kubePrometheusStack": {"namespace": "metrics"}}
+OWN_ADDRESS = "http://prometheus-operated.metrics.svc:9090"
+
+
+@pytest.mark.parametrize(
+    ("declared", "autoscaling", "asking"),
+    [
+        (ELSEWHERE, KEDA["autoscaling"], "deployments.llm.autoscaling"),
+        (ELSEWHERE, KEDA["autoscaling"] | {"prometheus": OWN_ADDRESS}, None),
+        # A HorizontalPodAutoscaler asks the adapter, and that asks Prometheus.
+        (ELSEWHERE, HPA["autoscaling"], None),
+        (ELSEWHERE | {"prometheusAdapter": {}}, HPA["autoscaling"], "addOns.prometheusAdapter.values"),
+        (
+            ELSEWHERE | {"prometheusAdapter": {"values": {"prometheus": {"url": OWN_ADDRESS}}}},
+            HPA["autoscaling"],
+            None,
+        ),
+        (
+            ELSEWHERE | {"prometheusAdapter": {}},
+            KEDA["autoscaling"],
+            "deployments.llm.autoscaling, addOns.prometheusAdapter.values",
+        ),
+        (ELSEWHERE, None, None),
+        ({"kubePrometheusStack": {"namespace": "monitoring"}}, KEDA["autoscaling"], None),
+        ({"kubePrometheusStack": {}}, KEDA["autoscaling"], None),
+        ({}, KEDA["autoscaling"], None),
+    ],
+)
+def test_prometheus_is_where_autoscalers_look_for_it(
+    declared: dict[str, Any], autoscaling: dict[str, Any] | None, asking: str | None
+) -> None:
+    scaled = autoscaling_by_path(deployments(llm=SINGLE | ALONE | {"autoscaling": autoscaling}))
+    problems = misplaced_prometheus(add_ons(**declared), scaled)
+    assert [f"{one.severity}: {one}" for one in problems] == (asking is not None) * [
+        (
+            "warning: addOns.kubePrometheusStack.namespace: found metrics; allowed: monitoring, where these look for"
+            f" Prometheus (http://prometheus-operated.monitoring.svc:9090): {asking}. Remove it, or set prometheus of"
+            " these."
         )
     ]
 

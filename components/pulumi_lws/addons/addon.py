@@ -73,10 +73,12 @@ class Exclusion:
     Attributes:
         values: Path of the values of its chart by which the two get in each other's way.
         why: What goes wrong, after "since".
+        instead: What to do other than removing the other, after "or".
     """
 
     values: tuple[str, ...]
     why: str
+    instead: str
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from pulumi_lws.addons.upgrades import numbers
 from pulumi_lws.facts.versions import PINS
 from pulumi_lws.nodes.taints import taints_of
 from pulumi_lws.planning.problems import Problem, Severity, shown
-from pulumi_lws.serving.scaling.settings import PROMETHEUS
 
 _CERTIFICATES_SINCE = (0, 10)
 _P6_SINCE = (0, 5, 18)
@@ -37,7 +36,6 @@ def add_on_problems(add_ons: AddOns, site: Site) -> list[Problem]:
         *_pools_without_devices(add_ons, site),
         *_kept_off(add_ons, site),
         *_efa_of_p6(add_ons, site),
-        *_prometheus(add_ons),
         *_credentials(add_ons),
     ]
 
@@ -102,7 +100,7 @@ def _excluded(decided: Installation, site: Site) -> Iterator[Problem]:
                 "",
                 f"{facts.title} with {values}, and {ADD_ONS[other].title}",
                 f"one of the two, since {exclusion.why}",
-                f"Remove {ADD_ONS[other].key}, or do without {values}.",
+                f"Remove {ADD_ONS[other].key}, or {exclusion.instead}.",
             )
 
 
@@ -214,24 +212,6 @@ def _efa_of_p6(add_ons: AddOns, site: Site) -> Iterator[Problem]:
         first = "v" + ".".join(map(str, _P6_SINCE))
         allowed = f"{first} or later for {', '.join(types)}: older ones count NVLink devices as EFA interfaces"
         yield Problem("efaDevicePlugin.version", declared.version, allowed, f"Set it to {first}, or remove it.")
-
-
-def _prometheus(add_ons: AddOns) -> Iterator[Problem]:
-    """Judge a Prometheus that is not where everything else asks for it."""
-    stack, adapter = add_ons.kube_prometheus_stack, add_ons.prometheus_adapter
-    usual = ADD_ONS["kube_prometheus_stack"].namespace
-    if stack is None or stack.namespace in (None, usual):
-        return
-    autoscalers = "prometheus of autoscalers"
-    if adapter is not None and not _value(adapter.values, ("prometheus", "url")):
-        autoscalers += ", and prometheusAdapter.values.prometheus.url"
-    yield Problem(
-        "kubePrometheusStack.namespace",
-        shown(stack.namespace),
-        f"{usual}, where autoscalers look for Prometheus ({PROMETHEUS})",
-        f"Remove it, or set {autoscalers}.",
-        Severity.WARNING,
-    )
 
 
 def _credentials(add_ons: AddOns) -> Iterator[Problem]:

@@ -18,6 +18,7 @@ PROMETHEUS_ADAPTER = AddOnFacts(
             ("rules", "external"),
             "a cluster has one server of external metrics, and both would be it"
             " (https://github.com/kedacore/keda/issues/470)",
+            "set kind to keda in gatewayAutoscalers, from which they follow",
         )
     },
     controllers=("Deployment/prometheus-adapter",),

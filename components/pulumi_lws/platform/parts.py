@@ -7,7 +7,14 @@ from typing import Any
 from pulumi_lws.addons.addon import Site
 from pulumi_lws.addons.checks import add_on_problems, exclusion_problems
 from pulumi_lws.addons.installation import merged, namespaces_of
-from pulumi_lws.addons.needs import AUTOSCALERS, Needs, deployment_needs, missing_add_ons
+from pulumi_lws.addons.needs import (
+    AUTOSCALERS,
+    Needs,
+    autoscaling_by_path,
+    deployment_needs,
+    misplaced_prometheus,
+    missing_add_ons,
+)
 from pulumi_lws.caches.checks import cache_problems
 from pulumi_lws.cluster.eks.settings import EksClusterArgs
 from pulumi_lws.edge.checks import gateway_problems
@@ -67,6 +74,8 @@ def joint_problems(platform: PlatformArgs, deployments: Mapping[str, DeploymentA
     site_of_add_ons = site_of(platform, deployments)
     problems += [problem.below("addOns") for problem in exclusion_problems(platform.add_ons, site_of_add_ons)]
     problems += missing_add_ons(_needs(platform, deployments), platform.add_ons, site_of_add_ons)
+    scaled = {f"gatewayAutoscalers.{name}": scaling for name, scaling in platform.gateway_autoscalers.items()}
+    problems += misplaced_prometheus(platform.add_ons, {**autoscaling_by_path(deployments), **scaled})
     problems += load_test_problems(platform.load_tests, deployments)
     taken = {platform.namespace, *namespaces_of(platform.add_ons)}
     problems += team_problems(platform.teams, by_team, taken)

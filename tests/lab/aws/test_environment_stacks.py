@@ -11,7 +11,6 @@ import pytest
 import yaml
 
 from lab import charts
-from lab.cluster.crds import Definitions
 from lab.folders import PROJECT
 from lab.project import make
 from tests.lab.aws.environments import Environment, Key, Raw, principals
@@ -108,9 +107,8 @@ def environment(
         templates.mkdir(parents=True)
         (templates / "values.yaml").write_text(CHART)
         (templates.parent / "Chart.yaml").write_text(yaml.safe_dump({"apiVersion": "v2", "name": name, "version": "1"}))
-    charts.write(folder / "add-ons", Definitions())
     # So that an environment leaves nothing behind in the lab that all of them share.
-    one.change(lambda platform: platform["addOns"].update(charts=str(folder / "add-ons"), keepCrds=False))
+    one.change(lambda platform: platform["addOns"].update(charts=str(charts.FOLDER), keepCrds=False))
     if one.platform["cluster"]["compute"]["kind"] == "karpenter":
         one.change(lambda platform: platform["cluster"]["compute"].update(charts=str(folder / "charts")))
     (folder / "seed.yaml").write_text(yaml.safe_dump(dict.fromkeys(principals(one.platform))))

@@ -10,6 +10,7 @@ from lab.cluster.crds import Definitions, chosen_releases
 from lab.cluster.kinds import KINDS
 from lab.end_states import differences, objects
 from pulumi_lws.addons.catalogue import ADD_ONS
+from pulumi_lws.addons.upgrades import upgrade_problems
 from pulumi_lws.facts.versions import PINS
 from tests.lab.engine.played_controllers import CONTROLLED, FINALIZER, one_round
 
@@ -55,11 +56,13 @@ def test_an_upgrade_that_breaks_what_runs_needs_a_word(whole_stack: Any) -> None
     only_add_ons(whole_stack, keepCrds=False, lws={"version": "0.7.0"})
     whole_stack.succeeds(*UP)
     only_add_ons(whole_stack, keepCrds=False, lws={"version": "0.10.0"})
+    problems = upgrade_problems(ADD_ONS["lws"], "0.7.0", "0.10.0")
+    assert problems
     for command in (("preview",), UP):
         said = " ".join(whole_stack.fails(*command).split())
-        assert "version: found 0.10.0 while 0.7.0 runs" in said
-        for step in ADD_ONS["lws"].steps:
-            assert f"{step.procedure} Then set confirmUpgradeTo: 0.10.0." in said
+        for problem in problems:
+            assert f"{problem.path}: found {problem.found}" in said
+            assert problem.fix in said
     only_add_ons(whole_stack, keepCrds=False, lws={"version": "0.10.0", "confirmUpgradeTo": "0.10.0"})
     whole_stack.succeeds("preview")
     whole_stack.succeeds(*UP)
