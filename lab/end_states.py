@@ -33,13 +33,8 @@ def end_state(project: Project, api: httpx.Client) -> EndState:
         key = f"resource {resource['urn']}{' (to be deleted)' * resource.get('delete', False)}"
         kept = _masked({field: resource[field] for field in _FIXED if field in resource})
         known[key] = kept | {"dependencies": sorted(resource.get("dependencies", []))}
-    return known | objects(api, kinds_of(resources))
-
-
-def kinds_of(resources: Iterable[Mapping[str, Any]]) -> set[tuple[str, str]]:
-    """Return API version and kind of every Kubernetes object among the resources of a state."""
     inputs = [one["inputs"] for one in resources if one["custom"] and one["type"].startswith("kubernetes:")]
-    return {(one["apiVersion"], one["kind"]) for one in inputs}
+    return known | objects(api, {(one["apiVersion"], one["kind"]) for one in inputs})
 
 
 def objects(api: httpx.Client, kinds: Iterable[tuple[str, str]]) -> dict[str, Any]:
@@ -49,7 +44,7 @@ def objects(api: httpx.Client, kinds: Iterable[tuple[str, str]]) -> dict[str, An
         for item in _items(api, api_version, kind):
             metadata = item["metadata"]
             place = "/".join(filter(None, (metadata.get("namespace"), metadata["name"])))
-            found[f"{kind} {place}"] = _stable(item)
+            found[f"{kind} {place}"] = {"apiVersion": api_version, "kind": kind, **_stable(item)}
     return found
 
 

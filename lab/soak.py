@@ -22,7 +22,7 @@ from lab import cli, demo, engine
 from lab.cluster import client, parts, record
 from lab.cluster.crds import Definitions
 from lab.cluster.layout import Layout
-from lab.end_states import EndState, differences, end_state
+from lab.end_states import EndState, differences, end_state, objects
 from lab.errors import LabError
 from lab.folders import lab_folder
 from lab.project import STACK, Project, make_whole
@@ -97,12 +97,15 @@ def soak(project: Project, api: httpx.Client, points: int, seed: int) -> list[st
     chosen = random.Random(seed)  # noqa: S311 - for points that can be had again, not for secrets
     lines = len(re.findall(PROGRESS, project.succeeds(*UP)))
     undisturbed = end_state(project, api)
+    kinds = {(one["apiVersion"], one["kind"]) for one in undisturbed.values() if "apiVersion" in one}
     project.succeeds(*DESTROY)
+    empty = objects(api, kinds)
     findings = []
     for number in range(1, points + 1):
         count, way = chosen.randint(1, lines), chosen.choice(list(Way))
         typer.echo(f"{number}/{points}: after {count} of about {lines} lines, {way}")
         found = _disturbed(project, api, count, way, undisturbed)
+        found += differences(empty, objects(api, kinds))
         findings += [f"After {count} lines, {way}: {one}" for one in found]
     return findings
 
