@@ -201,6 +201,9 @@ def run(command: Callable[[], object]) -> None:
     """Run a command; what people can act on is said without a traceback."""
     # By itself it would end Python on the spot, and with nobody to stop them compilers and half a lab would go on.
     signal.signal(signal.SIGTERM, _end)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        # An interrupt that reaches the end of Python unhandled ends it by the signal: no exit code, and no last words.
+        signal.signal(signal.SIGINT, _end)
     try:
         command()
     except LabError as error:

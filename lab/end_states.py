@@ -1,6 +1,7 @@
 """The state that an update ends in, without what differs from run to run: two can be compared."""
 
 import json
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -11,6 +12,8 @@ from lab.project import Project
 _SECRET = "4dabf18193072939515e22adb298388d"  # noqa: S105 - the key by which Pulumi marks any secret
 _OF_THE_SERVER = {"uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"}
 """Metadata that the API server counts up, or tells who wrote what by; the provider makes up a name at each creation."""
+
+_TRIES = 30
 
 _FIXED = ("type", "inputs", "parent", "protect", "retainOnDelete")
 
@@ -49,7 +52,7 @@ def objects(api: httpx.Client, kinds: Iterable[tuple[str, str]]) -> dict[str, An
 
 
 def differences(first: EndState, second: EndState) -> list[str]:
-    """Return where two end states differ, a line for each place."""
+    """Return where the second end state differs from the first, a line for each place."""
     return list(_differences("", first, second))
 
 
@@ -57,16 +60,37 @@ def _differences(path: str, first: Any, second: Any) -> Iterator[str]:
     if isinstance(first, dict) and isinstance(second, dict):
         for key in sorted(first.keys() | second.keys()):
             yield from _differences(f"{path} {key}".strip(), first.get(key), second.get(key))
+    elif first is None and second is not None:
+        yield f"{path}: more"
+    elif first is not None and second is None:
+        yield f"{path}: missing"
     elif first != second:
-        yield f"{path}: {'nothing' if first is None else first} / {'nothing' if second is None else second}"
+        yield f"{path}: {first} became {second}"
+
+
+def items(api: httpx.Client, path: str) -> list[dict[str, Any]]:
+    """Return the objects, or whatever a list holds, at a path; none where nothing is served there.
+
+    Raises:
+        httpx.HTTPStatusError: The API server refuses to answer, for longer than it needs for a kind that comes or goes.
+    """
+    answer = api.get(path)
+    for _ in range(_TRIES):
+        if answer.status_code != httpx.codes.TOO_MANY_REQUESTS:
+            break
+        time.sleep(float(answer.headers.get("Retry-After", 1)))
+        answer = api.get(path)
+    if answer.status_code == httpx.codes.NOT_FOUND:
+        return []
+    document = answer.raise_for_status().json()
+    found: list[dict[str, Any]] = document["items" if "items" in document else "resources"]
+    return found
 
 
 def _items(api: httpx.Client, api_version: str, kind: str) -> list[dict[str, Any]]:
     root = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
-    answer = api.get(root)
-    served = answer.raise_for_status().json()["resources"] if answer.status_code != httpx.codes.NOT_FOUND else []
-    plurals = [one["name"] for one in served if one["kind"] == kind and "/" not in one["name"]]
-    return [item for plural in plurals for item in api.get(f"{root}/{plural}").raise_for_status().json()["items"]]
+    plurals = [one["name"] for one in items(api, root) if one["kind"] == kind and "/" not in one["name"]]
+    return [item for plural in plurals for item in items(api, f"{root}/{plural}")]
 
 
 def _stable(item: Mapping[str, Any]) -> dict[str, Any]:

@@ -64,6 +64,16 @@ def _lives(process_id: int) -> bool:
         return False
 
 
+def backend(folder: Path) -> str:
+    """The address of a backend that keeps its states in a folder.
+
+    By default a file with attributes stands beside each state. An engine that is killed while it writes those leaves
+    them empty, and then nobody can load the state ("failed to load checkpoint: EOF").
+    https://github.com/google/go-cloud/blob/master/blob/fileblob/attrs.go
+    """
+    return f"{folder.as_uri()}?metadata=skip"
+
+
 def environment(layout: Layout, path: str) -> dict[str, str]:
     """The variables with which ``pulumi`` and Kubernetes clients use the lab.
 
@@ -77,7 +87,7 @@ def environment(layout: Layout, path: str) -> dict[str, str]:
         "PATH": os.pathsep.join([programs, *others]),
         "KUBECONFIG": str(layout.kubeconfig),
         "PULUMI_HOME": str(layout.pulumi_home),
-        "PULUMI_BACKEND_URL": layout.stacks.as_uri(),
+        "PULUMI_BACKEND_URL": backend(layout.stacks),
         "PULUMI_CONFIG_PASSPHRASE": PASSPHRASE,
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",

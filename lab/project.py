@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import yaml
 
-from lab import charts
+from lab import charts, engine
 from lab.cluster.crds import Definitions
 from lab.errors import LabError
 from lab.folders import PROJECT
@@ -89,7 +89,7 @@ def make(project: ProjectType, program: str, backend: Path) -> ProjectType:
     (project.folder / "__main__.py").write_text(program, encoding="utf-8")
     settings = PROJECT / "stacks" / project.stack_file.name
     project.stack_file.write_text(settings.read_text(encoding="utf-8"), encoding="utf-8")
-    return replace(project, environment={**project.environment, "PULUMI_BACKEND_URL": backend.as_uri()})
+    return replace(project, environment={**project.environment, "PULUMI_BACKEND_URL": engine.backend(backend)})
 
 
 def make_whole(project: ProjectType, backend: Path, definitions: Definitions) -> ProjectType:

@@ -27,6 +27,8 @@ from lab.errors import LabError
 from lab.folders import lab_folder
 from lab.project import STACK, Project, make_whole
 
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
 LAB = "soak"
 UP = ("up", "--yes", "--skip-preview")
 DESTROY = ("destroy", "--yes", "--skip-preview")
@@ -86,7 +88,7 @@ def recover(project: Project) -> None:
 
 
 def soak(project: Project, api: httpx.Client, points: int, seed: int) -> list[str]:
-    """End updates at random points; return what ended otherwise than an undisturbed one.
+    """End updates at random points; say and return what ended otherwise than an undisturbed one.
 
     Args:
         project: A project with a selected and empty stack.
@@ -106,10 +108,13 @@ def soak(project: Project, api: httpx.Client, points: int, seed: int) -> list[st
         typer.echo(f"{number}/{points}: after {count} of about {lines} lines, {way}")
         found = _disturbed(project, api, count, way, undisturbed)
         found += differences(empty, objects(api, kinds))
-        findings += [f"After {count} lines, {way}: {one}" for one in found]
+        for one in found:
+            typer.echo(one)
+        findings += found
     return findings
 
 
+@app.command()
 def main(
     points: Annotated[int, typer.Option(min=1, help="How many updates are ended.")] = 20,
     seed: Annotated[int | None, typer.Option(help="Where: the same number leads to the same points.")] = None,
@@ -132,7 +137,7 @@ def main(
     finally:
         cli.down(name=LAB, keep=False)
     if findings:
-        raise LabError("Updates that were cut off ended in another state.", "See below.", "\n".join(findings))
+        raise LabError("Updates that were cut off ended in another state.", "Where stands above, after each point.")
     typer.echo(f"{points} updates were cut off; each ended like the undisturbed one, and left nothing when destroyed.")
 
 
@@ -176,4 +181,4 @@ def _end(process: "subprocess.Popen[str]", way: Way) -> None:
 
 
 if __name__ == "__main__":
-    cli.run(lambda: typer.run(main))
+    cli.run(app)

@@ -43,7 +43,13 @@ def evaluated(promtool: Promtool) -> Callable[[Sequence[Mapping[str, Any]], Sequ
     """Evaluates groups of rules on tests as ``promtool test rules`` has them."""
 
     def evaluate(groups: Sequence[Mapping[str, Any]], tests: Sequence[Mapping[str, Any]]) -> None:
-        document = {"rule_files": ["rules.json"], "evaluation_interval": "1m", "tests": tests}
+        document = {
+            "rule_files": ["rules.json"],
+            "evaluation_interval": "1m",
+            # Without it promtool takes groups in another order each time, and what one records reaches another late.
+            "group_eval_order": [group["name"] for group in groups],
+            "tests": tests,
+        }
         promtool("test", "rules", "tests.json", documents={"rules.json": {"groups": groups}, "tests.json": document})
 
     return evaluate

@@ -158,7 +158,7 @@ def _is_managed(one: Raw) -> bool:
     managers = [entry["manager"] for entry in one["metadata"].get("managedFields", ())]
     if not managers:
         # What is nothing but a name has no fields to manage; each namespace has one such account that is not ours.
-        is_ours = name in _NAMESPACES if namespace is None else namespace == _NAMESPACE
+        is_ours = (name if namespace is None else namespace) in _NAMESPACES
         return is_ours and name != "default"
     return any(manager.startswith("pulumi-kubernetes") for manager in managers)
 

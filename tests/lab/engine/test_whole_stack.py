@@ -11,6 +11,7 @@ import pytest
 
 from lab.cluster.crds import Definitions
 from lab.cluster.kinds import KINDS
+from lab.end_states import items
 from lab.folders import PROJECT
 from pulumi_lws.addons.catalogue import ADD_ONS
 from tests.lab.engine.played_controllers import CONTROLLED, playing
@@ -59,11 +60,10 @@ def standing(lab: Any) -> set[str]:
     with lab.api() as api:
         groups = api.get("/apis").raise_for_status().json()["groups"]
         for version in ["/api/v1", *(f"/apis/{group['preferredVersion']['groupVersion']}" for group in groups)]:
-            for resource in api.get(version).raise_for_status().json()["resources"]:
+            for resource in items(api, version):
                 if "list" in resource["verbs"] and resource["name"] not in COMES_AND_GOES:
-                    items = api.get(f"{version}/{resource['name']}").raise_for_status().json()["items"]
-                    names = [(item["metadata"].get("namespace", ""), item["metadata"]["name"]) for item in items]
-                    found |= {f"{resource['name']} {namespace}/{name}" for namespace, name in names}
+                    listed = [item["metadata"] for item in items(api, f"{version}/{resource['name']}")]
+                    found |= {f"{resource['name']} {one.get('namespace', '')}/{one['name']}" for one in listed}
     return found
 
 
@@ -104,8 +104,8 @@ def runs_on_gpu_nodes(lab: Any, namespace: str, daemon_set: str) -> bool:
 
 def generations(lab: Any) -> dict[str, int]:
     """How often each controller and DaemonSet was changed."""
-    items = [item for kind in ("deployments", "daemonsets") for item in lab.objects(f"/apis/apps/v1/{kind}")]
-    return {f"{i['metadata']['namespace']}/{i['metadata']['name']}": i["metadata"]["generation"] for i in items}
+    found = [*lab.objects("/apis/apps/v1/deployments"), *lab.objects("/apis/apps/v1/daemonsets")]
+    return {f"{o['metadata']['namespace']}/{o['metadata']['name']}": o["metadata"]["generation"] for o in found}
 
 
 def test_everything_of_an_add_on_comes_after_its_definition_and_its_controllers(life: Life) -> None:
