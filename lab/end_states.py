@@ -13,6 +13,13 @@ _SECRET = "4dabf18193072939515e22adb298388d"  # noqa: S105 - the key by which Pu
 _OF_THE_SERVER = {"uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"}
 """Metadata that the API server counts up, or tells who wrote what by; the provider makes up a name at each creation."""
 
+_OF_A_CLUSTER = {
+    ("ConfigMap", "kube-root-ca.crt"),
+    ("ConfigMap", "extension-apiserver-authentication"),
+    ("Service", "kubernetes"),
+}
+"""What Kubernetes makes by itself: each cluster has its own certificate and address."""
+
 _TRIES = 30
 
 _FIXED = ("type", "inputs", "parent", "protect", "retainOnDelete")
@@ -46,6 +53,8 @@ def objects(api: httpx.Client, kinds: Iterable[tuple[str, str]]) -> dict[str, An
     for api_version, kind in sorted(kinds):
         for item in _items(api, api_version, kind):
             metadata = item["metadata"]
+            if (kind, metadata["name"]) in _OF_A_CLUSTER:
+                continue
             place = "/".join(filter(None, (metadata.get("namespace"), metadata["name"])))
             found[f"{kind} {place}"] = {"apiVersion": api_version, "kind": kind, **_stable(item)}
     return found

@@ -162,29 +162,65 @@ def local_stack(project: Callable[[str], TestedProject]) -> TestedProject:
     return one
 
 
-@pytest.fixture(scope="module")
-def bare_lab() -> Iterator[Lab]:
-    """A lab of a module without the kinds of add-ons, which a program brings."""
+@contextmanager
+def running_bare() -> Iterator[Lab]:
+    """Run a lab without the kinds of add-ons, which a program brings."""
     with running("--bare", "--nodes", "p5=p5.48xlarge:1x2", LWS_LAB_CONTROLLER="") as lab:
         yield lab
+
+
+@pytest.fixture(scope="module")
+def bare_lab() -> Iterator[Lab]:
+    """A lab of a module without the kinds of add-ons."""
+    with running_bare() as lab:
+        yield lab
+
+
+def whole_project(lab: Lab, folder: Path, definitions: Definitions) -> TestedProject:
+    """Make a project with the program and the whole local stack of this repository.
+
+    Args:
+        lab: Where it is deployed to.
+        folder: Where the project stands.
+        definitions: What the kinds look like that its charts bring.
+    """
+    one = make_whole(TestedProject(folder / "project", lab.environment), folder / "backend", definitions)
+    one.succeeds("stack", "select", "--create", STACK)
+    return one
 
 
 @pytest.fixture(scope="module")
 def whole_stack_with(
     bare_lab: Lab, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[Definitions], AbstractContextManager[TestedProject]]:
-    """Have the program and the whole local stack of this repository, with charts that bring these definitions."""
+    """Have the whole local stack, with charts that bring these definitions."""
 
     @contextmanager
     def having(definitions: Definitions) -> Iterator[TestedProject]:
-        folder = tmp_path_factory.mktemp("whole")
-        one = make_whole(TestedProject(folder / "project", bare_lab.environment), folder / "backend", definitions)
-        one.succeeds("stack", "select", "--create", STACK)
+        one = whole_project(bare_lab, tmp_path_factory.mktemp("whole"), definitions)
         try:
             yield one
         finally:
             one.pulumi("cancel", "--yes")
             one.pulumi("destroy", "--yes", "--skip-preview")
+
+    return having
+
+
+@pytest.fixture(scope="session")
+def whole_stack_to_throw_away(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[], AbstractContextManager[tuple[Lab, TestedProject]]]:
+    """Have a bare lab with the whole local stack, charts whose kinds accept anything; the lab ends with all in it.
+
+    A lab is up sooner than a stack is destroyed: just after a kind was made, the garbage collector of Kubernetes takes
+    up to half a minute to notice it, and deletions wait for that.
+    """
+
+    @contextmanager
+    def having() -> Iterator[tuple[Lab, TestedProject]]:
+        with running_bare() as lab:
+            yield lab, whole_project(lab, tmp_path_factory.mktemp("whole"), Definitions())
 
     return having
 

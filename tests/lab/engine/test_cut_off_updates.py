@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from lab.cluster.crds import Definitions
 from lab.end_states import EndState, differences, end_state
 from lab.soak import UP, Way, cut_off, recover
 
@@ -19,21 +18,22 @@ POINTS = {
 
 
 @pytest.fixture(scope="module")
-def undisturbed(bare_lab: Any, whole_stack_with: Any) -> EndState:
+def undisturbed(whole_stack_to_throw_away: Any) -> EndState:
     """What an update ends in that nobody cuts off."""
-    with whole_stack_with(Definitions()) as one, bare_lab.api() as api:
+    with whole_stack_to_throw_away() as (lab, one), lab.api() as api:
         one.succeeds(*UP)
         return end_state(one, api)
 
 
 @pytest.mark.parametrize(("pattern", "way"), POINTS.values(), ids=POINTS)
 def test_an_update_that_was_killed_and_run_again_ends_as_if_undisturbed(
-    pattern: str, way: Way, bare_lab: Any, whole_stack: Any, undisturbed: EndState
+    pattern: str, way: Way, whole_stack_to_throw_away: Any, undisturbed: EndState
 ) -> None:
-    assert cut_off(whole_stack, pattern, 1, way)
-    # Killed while it writes those, the engine would leave a state that nobody can load.
-    assert list(whole_stack.folder.parent.rglob("*.attrs")) == []
-    recover(whole_stack)
-    with bare_lab.api() as api:
-        assert differences(undisturbed, end_state(whole_stack, api)) == []
-    whole_stack.succeeds("preview", "--expect-no-changes")
+    with whole_stack_to_throw_away() as (lab, one):
+        assert cut_off(one, pattern, 1, way)
+        # Killed while it writes those, the engine would leave a state that nobody can load.
+        assert list(one.folder.parent.rglob("*.attrs")) == []
+        recover(one)
+        with lab.api() as api:
+            assert differences(undisturbed, end_state(one, api)) == []
+        one.succeeds("preview", "--expect-no-changes")
