@@ -197,6 +197,19 @@ _TOOLS = (
         on_demand=True,
     ),
     Tool(
+        name="actionlint",
+        what="the judge of workflows",
+        version=PINS["actionlint"].version,
+        recipe=Recipe(
+            module=PINS["actionlint"].source,
+            version=f"v{PINS['actionlint'].version}",
+            packages={"actionlint": f"{PINS['actionlint'].source}/cmd/actionlint"},
+        ),
+        minutes=0.2,
+        megabytes=200,
+        on_demand=True,
+    ),
+    Tool(
         name="control-plane",
         what="API server, controller manager and scheduler",
         version=_KUBERNETES,

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from pulumi_lws.cli.check import check
+from pulumi_lws.cli.ci import ci
 from pulumi_lws.cli.plan import plan
 from pulumi_lws.cli.policies import policies
 from pulumi_lws.cli.report import report
@@ -18,6 +19,7 @@ app.command()(check)
 app.command()(report)
 app.command()(schema)
 app.command()(policies)
+app.add_typer(ci, name="ci")
 
 
 def _show_version(wanted: bool) -> None:

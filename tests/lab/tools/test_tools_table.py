@@ -8,7 +8,7 @@ from pulumi_lws.facts.versions import PINS
 
 
 def test_every_lab_needs_all_but_what_is_built_on_demand() -> None:
-    assert [name for name in TOOLS if name not in ALWAYS] == ["karpenter", "promtool"]
+    assert [name for name in TOOLS if name not in ALWAYS] == ["karpenter", "promtool", "actionlint"]
 
 
 def test_all_builds_together_stay_below_35_minutes_on_two_cores() -> None:

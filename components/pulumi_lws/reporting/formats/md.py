@@ -39,9 +39,15 @@ def render(report: Report, longest: int = LONGEST_COMMENT) -> str:
     return fitting(list(_top(report)), [section for section in _sections(report) if section.rows], longest)
 
 
+def mark(stack: str) -> str:
+    """Return the hidden first line of what is said about a stack, by which it is found again."""
+    # Two dashes would end the comment.
+    return f"{MARK}: {stack.replace('--', '-')} -->"
+
+
 def _top(report: Report) -> Iterator[str]:
     first, *others = findings(report)
-    yield f"{MARK}: {report.stack.replace('--', '-')} -->"
+    yield mark(report.stack)
     yield f"### {_SIGNS[first.level]} {first.text}"
     yield ""
     if first.why:
