@@ -16,6 +16,16 @@ def add_ons() -> Table:
     return head, map(_row, ADD_ONS.values())
 
 
+def images() -> Table:
+    """Return the values that move the images of each chart."""
+    rows = [
+        (f"`{facts.key}`", " and ".join(f"`{value}`" for value in facts.images))
+        for facts in ADD_ONS.values()
+        if not facts.manifests
+    ]
+    return ("chart", "values that move its images"), rows
+
+
 def upgrades() -> Table:
     """Return the upgrades that need a hand."""
     rows = [
@@ -24,6 +34,12 @@ def upgrades() -> Table:
         for step in facts.steps
     ]
     return ("add-on", "an upgrade to", "what it breaks", "what to do"), rows
+
+
+def _modes(facts: AddOnFacts) -> str:
+    if "auto" in facts.not_on:
+        return "all modes but Auto"
+    return "all modes, with a warning on Auto" if "auto" in facts.doubtful_on else "all modes"
 
 
 def _row(facts: AddOnFacts) -> tuple[str, ...]:
@@ -38,5 +54,5 @@ def _row(facts: AddOnFacts) -> tuple[str, ...]:
         PINS[facts.pin].source,
         ", ".join(needs) + elsewhere or "—",
         ", ".join(excluded) or "—",
-        "all modes but Auto" if "auto" in facts.not_on else "all modes",
+        _modes(facts),
     )

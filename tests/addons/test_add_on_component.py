@@ -91,7 +91,10 @@ def test_the_password_of_grafana_is_made_up_and_kept_secret() -> None:
     assert found["metadata"] == {
         "name": "grafana-admin",
         "namespace": "monitoring",
-        "annotations": {labels.PULUMI_PATCH_FORCE: "true"},
+        "annotations": {
+            labels.PULUMI_PATCH_FORCE: "true",
+            labels.PATCH_FORCE_REASON: "an update that was killed may have made it, with a password nobody knows",
+        },
     }
     password = found["stringData"]["value"]["admin-password"]
     assert found["stringData"] == {**MARK, "value": {"admin-user": "admin", "admin-password": password}}

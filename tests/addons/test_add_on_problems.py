@@ -30,8 +30,13 @@ def test_a_device_plugin_is_refused_on_auto_mode(key: str) -> None:
     assert said(add_ons(**{key: {}}), mode=None) == []
 
 
-def test_auto_mode_needs_no_device_plugin() -> None:
-    assert said(add_ons(dcgmExporter={}), mode="auto") == []
+def test_on_auto_mode_the_dcgm_exporter_gets_in_the_way_of_the_agent_of_aws() -> None:
+    (problem,) = said(add_ons(dcgmExporter={}), mode="auto")
+    assert problem.startswith(
+        "warning: dcgmExporter: found DCGM exporter; allowed: better nothing on a cluster of this"
+    )
+    assert problem.endswith("Remove dcgmExporter, or try it on nodes that may go.")
+    assert said(add_ons(dcgmExporter={}), mode=None) == []
 
 
 @pytest.mark.parametrize(

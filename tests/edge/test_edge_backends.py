@@ -6,6 +6,7 @@ import pytest
 
 from pulumi_lws.edge.backends import Backend, admits, backend_of, gateway_client
 from pulumi_lws.edge.checks import gateway_problems
+from pulumi_lws.facts.api_paths import DEFAULT_APIS
 from pulumi_lws.serving.render import render
 from pulumi_lws.serving.settings import (
     Client,
@@ -27,8 +28,8 @@ COMMON = {"namespace": "models", "contextTokens": 131072, "clients": [{}]}
 EXPECTED: dict[str, dict[str, Any]] = {
     "single": {"name": "gpt-oss-api", "healthPath": "/health"},
     "groups": {"name": "gpt-oss-api", "healthPath": "/health"},
-    "roles": {"name": "gpt-oss-api"},
-    "roles as a set": {"name": "gpt-oss-api"},
+    "roles": {"name": "gpt-oss-api", "apis": DEFAULT_APIS},
+    "roles as a set": {"name": "gpt-oss-api", "apis": DEFAULT_APIS},
     "roles behind a gateway": {
         "kind": "InferencePool",
         "name": "gpt-oss",

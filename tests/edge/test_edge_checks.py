@@ -162,6 +162,17 @@ def test_the_longest_answer_is_not_cut_off() -> None:
     )
 
 
+def test_a_route_opens_what_the_router_of_its_deployment_opens() -> None:
+    routes = {"glm": {"deployment": "glm-5", "apis": ["chat", "rerank", "score"]}}
+    assert gateway_problems(args(routes=routes)) == []
+    assert problem(routes=routes, backends={"glm-5": GLM | {"apis": ["chat", "models", "score"]}}) == Problem(
+        "routes.glm.apis",
+        "rerank",
+        "chat, models, score: the router of glm-5 answers everything else with 404",
+        "Add it to router.apis of the deployment, or leave it out here.",
+    )
+
+
 def test_envoy_gateway_alone_does_not_know_inference_pools() -> None:
     routes = {"gpt-oss": {"deployment": "gpt-oss"}}
     assert gateway_problems(args(routes=routes, inferencePools=True)) == []
@@ -183,7 +194,7 @@ def test_a_deployment_has_no_open_route_of_its_own_here() -> None:
     assert problem(**with_own("edge")) == Problem(
         "routes.gpt-oss.deployment",
         "gpt-oss, which has a route of its own here",
-        "only this route: its own one opens every path of the engine",
+        "only this route: time-outs and limits of this gateway do not hold for its own one",
         "Set router.gateway of the deployment to null.",
     )
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulumi_lws.edge.manifests import edge_objects
-from pulumi_lws.edge.paths import APIS, DEFAULT_APIS
+from pulumi_lws.facts.api_paths import APIS, DEFAULT_APIS
 from tests.edge.gateways import SHAPES, args
 
 PATHS = Path(__file__).parent / "engine_paths"

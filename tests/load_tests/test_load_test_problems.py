@@ -70,6 +70,16 @@ WRONG = {
             "Set url, or name a host in deployments.gpt-oss.router.hostnames.",
         ),
     ),
+    "a router that does not open what a test asks for": (
+        gpt_oss(router={"kind": "standalone", "apis": ["chat", "models"]}),
+        {},
+        Problem(
+            "loadTests.chat.deployment",
+            "gpt-oss, whose router opens chat, models",
+            "a router that opens completions and models: a test asks for both",
+            "Add completions to deployments.gpt-oss.router.apis, or set url.",
+        ),
+    ),
     "a model of the image": (
         glm(model="/opt/glm", architecture="zai-org/GLM-5-FP8"),
         {},
@@ -145,6 +155,10 @@ RIGHT = {
     "a queue, and an update that waits": (glm(queue="models", wait="serving"), {}),
     "a Gateway with a host": (gpt_oss(router={**ROUTER, "hostnames": ["llm.example.com"]}), {}),
     "a Gateway, and an address": (gpt_oss(router=ROUTER), {"url": "https://llm.example.com/v1"}),
+    "a router that opens little, and an address": (
+        gpt_oss(router={"kind": "standalone", "apis": ["chat"]}),
+        {"url": "https://llm.example.com/v1"},
+    ),
     "a model of the image, and a tokenizer": (
         glm(model="/opt/glm", architecture="zai-org/GLM-5-FP8"),
         {"tokenizer": "zai-org/GLM-5-FP8"},

@@ -147,6 +147,7 @@ CASES: dict[str, Case] = {
         ),
         Silent("it is read", {**group(), **_read(always(1))}, at=60),
         Silent("the model loads", {**group(ready=False), **_read(always(0))}, at=60),
+        Silent("its engine has no metrics", pod(node="node-0-0", ready=True, metrics="none"), at=60),
     ),
     "LwsStateMetricsMissing": (
         Firing(
@@ -187,5 +188,6 @@ CASES: dict[str, Case] = {
         ),
         Silent("the exporter does", {**node(), **gpu("GPU_UTIL", always(0))}, at=60),
         Silent("the node has none yet", node(gpus=0), at=60),
+        Silent("it is one of Auto Mode", node(compute_type="auto"), at=60),
     ),
 }

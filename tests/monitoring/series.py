@@ -36,6 +36,7 @@ def pod(
     island: str = "p5-0",
     start: int = 0,
     end: int = MINUTES,
+    metrics: str = "",
 ) -> Series:
     """Return what is known of one pod of a group from one minute until another; without a node it waits for one."""
     name = f"chat-{group}-{worker}" if worker else f"chat-{group}"
@@ -48,6 +49,7 @@ def pod(
         "label_leaderworkerset_sigs_k8s_io_group_key": f"key-{group}",
         "label_leaderworkerset_sigs_k8s_io_worker_index": str(worker),
     } | ({} if worker else {"label_pulumi_lws_serves": "true"})
+    labels |= {"label_pulumi_lws_metrics": metrics} if metrics else {}
     selector = {"nodeselector_pulumi_lws_pool": "p5"} | ({"nodeselector_pulumi_lws_island": island} if worker else {})
     known = {
         named("kube_pod_labels", **own, **labels): 1,
@@ -90,9 +92,18 @@ def engine(metric: str, values: str, pod: str = "chat-0", **labels: str) -> Seri
     return {named(f"vllm:{metric}", **scraped, **own, **labels): values}
 
 
-def node(name: str = "node-0-0", *, efa: int = 32, gpus: int = 8, created: int = 0, island: str = "p5-0") -> Series:
+def node(
+    name: str = "node-0-0",
+    *,
+    efa: int = 32,
+    gpus: int = 8,
+    created: int = 0,
+    island: str = "p5-0",
+    compute_type: str = "",
+) -> Series:
     """Return what is known of a node of the pool ``p5``."""
     labels = {"label_pulumi_lws_pool": "p5", "label_pulumi_lws_island": island}
+    labels |= {"label_eks_amazonaws_com_compute_type": compute_type} if compute_type else {}
     offers = {"nvidia_com_gpu": gpus, "vpc_amazonaws_com_efa": efa}
     return {
         named("kube_node_labels", node=name, **labels): always(1),

@@ -31,7 +31,10 @@ def test_engines_are_read_by_pod_with_what_kubernetes_says_of_them() -> None:
     }
     spec = monitor["spec"]
     assert (spec["selector"], spec["namespaceSelector"]) == (
-        {"matchLabels": {"pulumi-lws/serves": "true"}},
+        {
+            "matchLabels": {"pulumi-lws/serves": "true"},
+            "matchExpressions": [{"key": "pulumi-lws/metrics", "operator": "NotIn", "values": ["none"]}],
+        },
         {"any": True},
     )
     [endpoint] = spec["podMetricsEndpoints"]
@@ -40,6 +43,7 @@ def test_engines_are_read_by_pod_with_what_kubernetes_says_of_them() -> None:
         "deployment": ["__meta_kubernetes_pod_label_pulumi_lws_deployment"],
         "role": ["__meta_kubernetes_pod_label_pulumi_lws_role"],
         "serves": ["__meta_kubernetes_pod_label_pulumi_lws_serves"],
+        "metrics": ["__meta_kubernetes_pod_label_pulumi_lws_metrics"],
         "router": ["__meta_kubernetes_pod_label_pulumi_lws_router"],
         "leader_worker_set": ["__meta_kubernetes_pod_label_leaderworkerset_sigs_k8s_io_name"],
         "group": ["__meta_kubernetes_pod_label_leaderworkerset_sigs_k8s_io_group_index"],

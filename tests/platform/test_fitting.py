@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from pulumi_lws.addons.addon import AddOnFacts
+from pulumi_lws.addons.catalogue import ADD_ONS
 from pulumi_lws.platform.checks import deployments_of, read
 from pulumi_lws.platform.settings import PlatformArgs
 from pulumi_lws.platform.sizing import pools_of
@@ -30,13 +32,26 @@ def messages(raw: Raw) -> list[str]:
 
 
 def isolate(raw: Raw) -> None:
+    """Take the way out, and name images of add-ons that are reached without."""
     raw["cluster"]["network"] |= {"nat": "none", "endpoints": ENDPOINTS}
+    raw["addOns"] |= {facts.key: own_images(facts) for facts in ADD_ONS.values() if facts.key in raw["addOns"]}
+
+
+def own_images(facts: AddOnFacts) -> Raw:
+    values: Raw = {}
+    for path in () if facts.manifests else facts.images:
+        *parents, name = path.split(".")
+        inner = values
+        for parent in parents:
+            inner = inner.setdefault(parent, {})
+        inner[name] = f"{PRIVATE}/mirror" if name in {"image", "repository"} else PRIVATE
+    return {"values": values} if values else {}
 
 
 def test_a_network_without_a_way_out_does_with_images_weights_and_charts_of_ones_own(staging: Raw) -> None:
+    staging["addOns"] |= {"envoyGateway": {}, "inferencePools": {}}
     isolate(staging)
-    staging["cluster"]["compute"]["charts"] = f"oci://{PRIVATE}"
-    staging["addOns"] |= {"charts": f"oci://{PRIVATE}", "envoyGateway": {}, "inferencePools": {}}
+    staging["cluster"]["compute"]["charts"] = staging["addOns"]["charts"] = f"oci://{PRIVATE}"
     gateway = {"kind": "gateway", "gateway": "inference"}
     own = {"image": f"{PRIVATE}/vllm:0.26.0", "routerImage": f"{PRIVATE}/router:0.10", "router": gateway}
     staging["deployments"]["gpt-oss"] |= own | {"sidecarImage": f"{PRIVATE}/sidecar:0.10"}
@@ -64,6 +79,98 @@ def test_the_images_of_a_router_need_a_way_out_as_well(staging: Raw) -> None:
             " named: choose router.kind gateway."
         )
     ]
+
+
+def internet(raw: Raw) -> list[tuple[str, str, str]]:
+    """Return the problems about the internet: path, severity, and what was found."""
+    return [
+        (problem.path, problem.severity.value, problem.found.removesuffix(", and no way to the internet"))
+        for problem in read(raw)[1]
+        if "internet" in problem.found or "without a way to the internet" in problem.allowed
+    ]
+
+
+def alone(staging: Raw) -> Raw:
+    """Take the way out of a platform whose deployments, charts and add-ons need none."""
+    isolate(staging)
+    staging["cluster"]["compute"]["charts"] = f"oci://{PRIVATE}"
+    staging["deployments"]["gpt-oss"] |= {
+        "image": f"{PRIVATE}/vllm:0.26.0",
+        "sidecarImage": f"{PRIVATE}/sidecar:0.10",
+        "router": None,
+    }
+    assert internet(staging) == []
+    return staging
+
+
+@pytest.mark.parametrize(
+    ("add_on", "changes", "problem"),
+    [
+        ("lws", {}, ("values.image.manager.repository", "error", "nothing")),
+        ("kueue", {"values": {}}, ("values.controllerManager.manager.image.repository", "error", "nothing")),
+        (
+            "keda",
+            {"values": {"global": {"image": {"registry": "ghcr.io"}}}},
+            ("values.global.image.registry", "error", "ghcr.io"),
+        ),
+        ("lws", {"charts": f"oci://{PRIVATE}"}, ("values.image.manager.repository", "warning", "nothing")),
+        (
+            "kubePrometheusStack",
+            {"values": {"global": {"imageRegistry": PRIVATE.replace("us-east-2", "eu-west-1")}}},
+            ("values.global.imageRegistry", "error", PRIVATE.replace("us-east-2", "eu-west-1")),
+        ),
+        # Its image lies in ECR, of another region than this cluster's.
+        ("efaDevicePlugin", {}, ("values.image.repository", "error", "nothing")),
+    ],
+)
+def test_images_of_add_ons_are_reached_from_inside(
+    staging: Raw, add_on: str, changes: Raw, problem: tuple[str, str, str]
+) -> None:
+    path, severity, found = problem
+    alone(staging)["addOns"][add_on] = changes
+    assert internet(staging) == [(f"addOns.{add_on}.{path}", severity, found)]
+
+
+def test_what_copies_pulls_and_tests_is_reached_from_inside(staging: Raw) -> None:
+    hub = {"kind": "hugging-face", "model": "openai/gpt-oss-120b", "revision": "v1"}
+    bucket = {"kind": "s3", "uri": "s3://weights/oss", "region": "eu-west-1"}
+    copies = {key: {"origin": origin, "sizeGb": 70, "path": key} for key, origin in (("a", hub), ("b", bucket))}
+    copies["b"]["image"] = f"{PRIVATE}/aws-cli:2"
+    alone(staging)["caches"] = {
+        "prePull": True,
+        "prePullImages": ["vllm/vllm-openai:v0.27.0", f"{PRIVATE}/vllm:0.27.0"],
+        "sharedVolumes": {"weights": {"kind": "claim", "copies": copies}},
+    }
+    load = {"kind": "concurrent", "requests": [1]}
+    test = {"load": load, "inputTokens": 1000, "outputTokens": 100}
+    staging["loadTests"] = {"smoke": {"deployment": "gpt-oss", "url": "https://llm.example.com/v1", **test}}
+    vllm = "public.ecr.aws/deep-learning-containers/vllm:0.26.0-gpu-py312-cu130-ubuntu22.04-ec2"
+    found = internet(staging)
+    assert [(path, what) for path, severity, what in found if severity == "error"] == [
+        ("caches.toolImage", "public.ecr.aws/docker/library/busybox:1.37.0-musl"),
+        ("caches.prePullImages[0]", "vllm/vllm-openai:v0.27.0"),
+        ("caches.sharedVolumes.weights.copies.a.image", vllm),
+        ("caches.sharedVolumes.weights.copies.a.origin", "hugging-face"),
+        ("caches.sharedVolumes.weights.copies.b.origin.region", "'eu-west-1'"),
+        ("loadTests.smoke.image", "ghcr.io/vllm-project/guidellm:v0.8.1"),
+        ("loadTests.smoke.tokenizer", "openai/gpt-oss-120b of the hub"),
+    ]
+    own = {"image": f"{PRIVATE}/guidellm:0.8", "tokenizerClaim": "weights", "tokenizerPath": "oss"}
+    staging["loadTests"]["smoke"] |= own
+    del staging["caches"]
+    assert internet(staging) == []
+
+
+def test_what_runs_on_ray_is_reached_from_inside(staging: Raw) -> None:
+    pool = {"kind": "ray-cluster-pool", "pool": "batch", "maxWorkers": 1}
+    alone(staging)["ray"] = {"batch": pool}
+    staging["pools"]["batch"] = {"instanceType": "p5.48xlarge", "nodes": 1}
+    staging["addOns"]["kuberay"] = own_images(ADD_ONS["kuberay"])
+    ((path, severity, image),) = internet(staging)
+    assert (path, severity) == ("ray.batch.image", "error")
+    assert image.startswith("public.ecr.aws/deep-learning-containers/ray:")
+    staging["ray"]["batch"] |= {"image": f"{PRIVATE}/ray:2.58", "rayVersion": "2.58.0"}
+    assert internet(staging) == []
 
 
 def test_a_deployment_takes_the_version_of_the_cluster_that_is_made_for_it(dev: Raw) -> None:

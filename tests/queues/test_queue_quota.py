@@ -1,6 +1,7 @@
 """Quotas never promise more than pools have, and a group that has its GPUs has everything else that it requests."""
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,11 +10,12 @@ from hypothesis import strategies as st
 from pulumi_lws.facts import labels
 from pulumi_lws.facts.instances import INSTANCE_TYPES
 from pulumi_lws.nodes.settings import GpuPool
-from pulumi_lws.queues.demand import copy_requests, pod_requests
+from pulumi_lws.queues.demand import copy_requests
 from pulumi_lws.queues.quota import Quotas, amounts, covered, divided, gpus_for, piece, quantity, unit
 from pulumi_lws.queues.settings import PoolQuota, Queues
 from pulumi_lws.serving.deciding import roles_of
 from pulumi_lws.serving.placement import amount, huge_pages, pod_resources
+from pulumi_lws.serving.pod_amounts import pod_amounts
 from tests.queues.fleets import GROUPS, ROLES, SINGLE, deployments, pools, queue, queues
 
 P5 = pools()["p5"]
@@ -135,10 +137,14 @@ def test_a_pod_needs_what_the_most_of_its_moments_does() -> None:
 
     sidecar = container("2", restartPolicy="Always")
     both = {"resources": {"requests": {"cpu": "500m", "memory": "1Gi"}, "limits": {"cpu": "9"}}}
-    assert pod_requests({"containers": [container("1"), both]}) == {"cpu": Fraction(3, 2), "memory": 2**30}
-    assert pod_requests({"initContainers": [container("4")], "containers": [container("1")]}) == {"cpu": 4}
-    assert pod_requests({"initContainers": [sidecar, container("4")], "containers": [container("1")]}) == {"cpu": 6}
-    assert pod_requests({"initContainers": [container("4"), sidecar], "containers": [container("3")]}) == {"cpu": 5}
+    pods: list[tuple[dict[str, Any], dict[str, object]]] = [
+        ({"containers": [container("1"), both]}, {"cpu": Fraction(3, 2), "memory": 2**30}),
+        ({"initContainers": [container("4")], "containers": [container("1")]}, {"cpu": 4}),
+        ({"initContainers": [sidecar, container("4")], "containers": [container("1")]}, {"cpu": 6}),
+        ({"initContainers": [container("4"), sidecar], "containers": [container("3")]}, {"cpu": 5}),
+    ]
+    assert [pod_amounts(spec, "requests") for spec, _ in pods] == [taken for _, taken in pods]
+    assert pod_amounts({"containers": [both]}, "limits") == {"cpu": 9}
 
 
 @pytest.mark.parametrize(

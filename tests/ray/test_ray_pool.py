@@ -39,6 +39,7 @@ def test_pulumi_takes_the_list_of_workers_back_from_the_autoscaler() -> None:
     assert objects(pool_args()).cluster["metadata"]["annotations"] == {
         labels.PULUMI_WAIT_FOR: "jsonpath={.status.state}=ready",
         labels.PULUMI_PATCH_FORCE: "true",
+        labels.PATCH_FORCE_REASON: "the autoscaler writes its wish into the list that Pulumi owns as a whole",
     }
 
 

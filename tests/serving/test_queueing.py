@@ -154,14 +154,6 @@ def test_a_single_pod_needs_no_island(shape: Raw) -> None:
     ]
 
 
-def test_a_name_leaves_room_for_what_kueue_makes_of_it() -> None:
-    longest = "a" * 39
-    assert said(GROUPS | {"name": longest}) == []
-    (line,) = said(GROUPS | {"name": longest + "b"})
-    assert line.startswith("metadata.name: found ")
-    assert said(GROUPS | {"name": longest + "b", "queue": None}) == []
-
-
 @pytest.mark.parametrize("kind", [SingleNodeVllm, MultiNodeVllm])
 def test_every_object_of_a_deployment_in_a_queue_is_a_part_of_it(kind: type[ModelDeployment]) -> None:
     made: list[ModelDeployment] = []

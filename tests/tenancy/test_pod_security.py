@@ -8,13 +8,14 @@ from pulumi_lws.facts import labels
 from pulumi_lws.platform.checks import deployments_of
 from pulumi_lws.platform.settings import PlatformArgs
 from pulumi_lws.serving.routing.sidecar import restricted
-from pulumi_lws.serving.settings import DeploymentArgs
 from pulumi_lws.tenancy.manifests import team_objects
 from pulumi_lws.tenancy.needs import level_of, reason
 from pulumi_lws.tenancy.pod_security import strictest, violations
 from pulumi_lws.tenancy.settings import Level, Team
+from pulumi_lws.tenancy.workloads import TeamWorkload, of_deployment
 from tests.serving.stacks import stack
 from tests.tenancy.pod_samples import SAMPLES
+from tests.tenancy.residents import copies, service, smoke
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
@@ -23,8 +24,8 @@ def test_a_pod_keeps_the_strictest_level_that_allows_all_that_it_does(sample: st
     assert strictest(violations(spec)) == level
 
 
-def deployments(example: str = "llama-3.3-70b", **changes: Any) -> tuple[DeploymentArgs, ...]:
-    return tuple(deployments_of(PlatformArgs.model_validate(stack(example, **changes))).values())
+def deployments(example: str = "llama-3.3-70b", **changes: Any) -> tuple[TeamWorkload, ...]:
+    return tuple(map(of_deployment, deployments_of(PlatformArgs.model_validate(stack(example, **changes))).values()))
 
 
 SIDECAR = {"name": "beside", "image": "example.com/beside:1", "resources": {"limits": {"cpu": 1, "memory": "1Gi"}}}
@@ -56,6 +57,21 @@ def test_what_users_add_is_named_by_its_place() -> None:
         "privileged, because of llama-70b: hostNetwork (has hostNetwork), volumes[1] (is a folder of the node),"
         " privileges (adds IPC_LOCK), sidecars[0] (sees all of /proc)"
     )
+
+
+@pytest.mark.parametrize(
+    ("workload", "said"),
+    [
+        (smoke(), ""),
+        (copies(), "baseline, because of caches.sharedVolumes.weights: copy (may run as root)"),
+        (
+            service(source={"kind": "hugging-face", "path": None}, compileCache={"kind": "none"}),
+            "privileged, because of ray.llama: privileges (adds IPC_LOCK)",
+        ),
+    ],
+)
+def test_what_runs_beside_deployments_counts_too(workload: TeamWorkload, said: str) -> None:
+    assert reason([workload]) == said
 
 
 def test_a_team_without_models_keeps_the_strictest_level() -> None:

@@ -1,6 +1,7 @@
 """A quota holds what the deployments of a team take at once, counted as the API server counts it."""
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,23 +11,24 @@ from hypothesis import strategies as st
 from pulumi_lws.facts import labels
 from pulumi_lws.platform.checks import deployments_of
 from pulumi_lws.platform.settings import PlatformArgs
-from pulumi_lws.serving.settings import DeploymentArgs
-from pulumi_lws.tenancy.demand import QUOTA_KEYS, amounts_of_pod, demand, pods_of
+from pulumi_lws.tenancy.demand import QUOTA_KEYS, amounts_of_pod, demand, needed
 from pulumi_lws.tenancy.manifests import GIB, hard_limits, limits_of
 from pulumi_lws.tenancy.settings import TeamQuota
+from pulumi_lws.tenancy.workloads import Pods, TeamWorkload, of_deployment
 from tests.serving.stacks import PACKED, every_stack, stack
+from tests.tenancy.residents import copies, pool, service, smoke
 
 GPU, EFA = f"requests.{labels.GPU}", f"requests.{labels.EFA}"
 
 
-def deployments(example: str, **changes: Any) -> tuple[DeploymentArgs, ...]:
-    return tuple(deployments_of(PlatformArgs.model_validate(stack(example, **changes))).values())
+def deployments(example: str, **changes: Any) -> tuple[TeamWorkload, ...]:
+    return tuple(map(of_deployment, deployments_of(PlatformArgs.model_validate(stack(example, **changes))).values()))
 
 
 def test_groups_count_with_their_workers_their_autoscaler_and_their_rollout() -> None:
     pools = {"p5": {"islands": 4}}
     (args,) = deployments("glm-5", autoscaling={"maxReplicas": 3}, replicas=1, pools=pools)
-    leader, worker = pods_of(args)
+    leader, worker = args.pods
     assert (leader.serving, leader.rolling, worker.serving, worker.rolling) == (3, 1, 3, 1)
     assert (demand(args)[GPU], demand(args)[EFA]) == (4 * 2 * 8, 4 * 2 * 32)
     assert demand(args, rolling=False)[GPU] == 3 * 2 * 8
@@ -38,6 +40,45 @@ def test_a_router_counts_twice_while_it_rolls() -> None:
     (alone,) = deployments(PACKED, router=None, **own)
     assert demand(routed) - demand(alone) == Counter(
         {"requests.cpu": 2 * 6000, "requests.memory": 20 * GIB, "limits.memory": 20 * GIB}
+    )
+
+
+GPUS_OF_A_WORKER, EFA_OF_A_WORKER = 8, 32
+
+
+@pytest.mark.parametrize(
+    ("workload", "workers", "heads"),
+    [
+        (service(upgrade={"kind": "none"}), (4, 0), (1, 0)),
+        (service(), (4, 2), (1, 1)),
+        (service(upgrade={"kind": "incremental", "gatewayClass": "envoy", "surgePercent": 75}), (4, 3), (1, 1)),
+        (pool(), (4, 0), (1, 0)),
+    ],
+)
+def test_ray_counts_with_all_of_its_workers_and_the_second_cluster_of_an_upgrade(
+    workload: TeamWorkload, workers: tuple[int, int], heads: tuple[int, int]
+) -> None:
+    head, worker = workload.pods
+    assert [(pods.serving, pods.rolling) for pods in (head, worker)] == [heads, workers]
+    found = demand(workload)
+    assert found[GPU] == sum(workers) * GPUS_OF_A_WORKER
+    assert found[EFA] == sum(workers) * EFA_OF_A_WORKER
+
+
+def test_the_head_counts_with_the_autoscaler_that_kuberay_adds() -> None:
+    scaled, fixed = pool().pods[0].spec, pool(minWorkers=4).pods[0].spec
+    assert amounts_of_pod(scaled) - amounts_of_pod(fixed) == Counter(
+        {"requests.cpu": 1000, "requests.memory": 2 * GIB, "limits.memory": 2 * GIB}
+    )
+
+
+def test_copies_count_side_by_side_and_load_tests_one_after_the_other() -> None:
+    one = Counter({"requests.cpu": 2000, "requests.memory": 8 * GIB, "limits.memory": 8 * GIB})
+    assert +demand(copies()) == one
+    assert +needed([copies(), copies("more", bucket=True)]) == one + one + one
+    small, large = smoke(cpus=2, memoryGib=32), smoke("soak", cpus=8, memoryGib=16)
+    assert +needed([small, large, copies()]) == one + Counter(
+        {"requests.cpu": 8000, "requests.memory": 32 * GIB, "limits.memory": 32 * GIB}
     )
 
 
@@ -60,16 +101,24 @@ def test_init_containers_count_where_they_need_more_than_what_runs_later() -> No
 
 
 def test_every_container_of_ours_says_what_a_quota_asks_for() -> None:
-    silent = []
+    silent: list[str] = []
     for name, settings in every_stack().items():
         for args in deployments_of(PlatformArgs.model_validate(settings)).values():
-            for pods in pods_of(args):
-                for container in [*pods.spec.get("initContainers", ()), *pods.spec["containers"]]:
-                    resources = container.get("resources", {})
-                    said = {*resources.get("limits", {}), *(f"requests.{key}" for key in resources.get("requests", {}))}
-                    if not {"memory", "requests.cpu", "requests.memory"} <= said:
-                        silent.append(f"{name}: {container['name']}")
+            for pods in of_deployment(args).pods:
+                silent += _silent(name, pods)
+    for workload in (service(), pool(), copies(bucket=True), smoke()):
+        for pods in workload.pods:
+            silent += _silent(workload.path, pods)
     assert silent == []
+
+
+def _silent(name: str, pods: Pods) -> Iterator[str]:
+    """Yield the containers of which a quota would not know what they take."""
+    for container in [*pods.spec.get("initContainers", ()), *pods.spec["containers"]]:
+        resources = container.get("resources", {})
+        said = {*resources.get("limits", {}), *(f"requests.{key}" for key in resources.get("requests", {}))}
+        if not {"memory", "requests.cpu", "requests.memory"} <= said:
+            yield f"{name}: {container['name']}"
 
 
 def test_what_is_not_declared_is_what_is_needed() -> None:

@@ -11,6 +11,7 @@ from pulumi_lws.platform.settings import PlatformArgs
 from pulumi_lws.tenancy.component import TeamNamespace, TeamNamespaceArgs
 from pulumi_lws.tenancy.manifests import team_objects
 from pulumi_lws.tenancy.settings import Team
+from pulumi_lws.tenancy.workloads import of_deployment
 from pulumi_lws.testing.monitor import Registration, record
 from tests.serving.stacks import stack
 
@@ -21,6 +22,7 @@ RAW: dict[str, Any] = {
     "containerDefaults": {"milliCpus": 50, "memoryMib": 64},
 }
 DEPLOYMENTS = deployments_of(PlatformArgs.model_validate(stack("llama-3.3-70b", name="llama")))
+WORKLOADS = tuple(map(of_deployment, DEPLOYMENTS.values()))
 
 
 def registered(team: dict[str, Any], *, preview: bool = False) -> list[Registration]:
@@ -32,7 +34,7 @@ def registered(team: dict[str, Any], *, preview: bool = False) -> list[Registrat
 
 @pytest.mark.parametrize("preview", [True, False])
 def test_the_objects_are_registered_as_they_were_rendered(preview: bool) -> None:
-    manifests = team_objects("search", Team.model_validate(RAW), tuple(DEPLOYMENTS.values()))
+    manifests = team_objects("search", Team.model_validate(RAW), WORKLOADS)
     found = registered(RAW, preview=preview)
     assert [one.type for one in found[:2]] == ["lws:index:TeamNamespace", "kubernetes:core/v1:Namespace"]
     assert {one.name: dict(one.inputs) for one in found[1:]} == {
@@ -88,7 +90,7 @@ def test_nothing_is_closed_where_the_network_is_left_alone() -> None:
 
 def test_every_object_has_the_shape_that_the_api_wants() -> None:
     schemas = schemas_for((1, 35))
-    for manifest in team_objects("search", Team.model_validate(RAW), tuple(DEPLOYMENTS.values())).values():
+    for manifest in team_objects("search", Team.model_validate(RAW), WORKLOADS).values():
         definition = schemas.definition_of(manifest["apiVersion"], manifest["kind"])
         assert definition
         assert schemas.problems(manifest, definition) == []

@@ -8,21 +8,24 @@ from pulumi_lws.checking.schemas import schemas_for
 from pulumi_lws.facts import labels
 from pulumi_lws.platform.checks import deployments_of
 from pulumi_lws.platform.settings import PlatformArgs
-from pulumi_lws.serving.settings import Client, DeploymentArgs
+from pulumi_lws.serving.settings import Client
 from pulumi_lws.tenancy.network import policies
 from pulumi_lws.tenancy.settings import Destination, TeamNetwork
+from pulumi_lws.tenancy.workloads import TeamWorkload, of_deployment
 from tests.serving.stacks import PACKED, every_stack, stack
+from tests.tenancy.residents import copies, pool, service, smoke
 
 CLOSED = {"podSelector": {}, "policyTypes": ["Ingress", "Egress"]}
 DNS = {"ports": [{"protocol": "UDP", "port": 53}, {"protocol": "TCP", "port": 53}]}
 INSIDE: dict[str, Any] = {"to": [{"podSelector": {}}]}
 
 
-def deployments(example: str, name: str = "", **changes: Any) -> list[DeploymentArgs]:
-    return list(deployments_of(PlatformArgs.model_validate(stack(example, name=name, **changes))).values())
+def deployments(example: str, name: str = "", **changes: Any) -> list[TeamWorkload]:
+    platform = PlatformArgs.model_validate(stack(example, name=name, **changes))
+    return [of_deployment(args) for args in deployments_of(platform).values()]
 
 
-def specs(network: TeamNetwork, own: list[DeploymentArgs]) -> dict[str, dict[str, Any]]:
+def specs(network: TeamNetwork, own: list[TeamWorkload]) -> dict[str, dict[str, Any]]:
     found = policies("search", network, own)
     schemas = schemas_for((1, 35))
     for name, policy in found.items():
@@ -64,6 +67,49 @@ def test_pods_reach_where_their_weights_come_from() -> None:
     to = {"to": [{"ipBlock": {"cidr": "10.8.0.0/16"}}]}
     near = specs(TeamNetwork(https_to=("10.8.0.0/16",)), own)
     assert near["weights"] == egress(of("bucket", "hub"), to | tcp(443))
+
+
+def test_copies_of_weights_reach_where_these_come_from() -> None:
+    def copied(*names: str) -> dict[str, Any]:
+        return {"matchExpressions": [{"key": labels.CACHED, "operator": "In", "values": list(names)}]}
+
+    found = specs(TeamNetwork(), [copies("hub"), copies("both", bucket=True)])
+    assert found["copies-weights"] == egress(copied("both", "hub"), tcp(443))
+    agent = {"to": [{"ipBlock": {"cidr": "169.254.170.23/32"}}]}
+    assert found["copies-credentials"] == egress(copied("both"), agent | tcp(80))
+    assert set(found) == {"closed", "outward", "copies-weights", "copies-credentials"}
+    # The policy selects the pods of the Jobs by a label that they have.
+    templates = [job["spec"]["template"]["metadata"]["labels"] for job in copies("both", bucket=True).manifests]
+    assert [template[labels.CACHED] for template in templates] == ["both", "both"]
+
+
+def test_ray_reaches_weights_the_kubernetes_api_and_the_state_of_its_head() -> None:
+    redis = {"redisAddress": "redis.state.svc:6380", "password": {"secret": "redis", "key": "password"}}
+    own = [
+        service(name="llama", source={"kind": "hugging-face", "path": None}, faultTolerance=redis),
+        service(name="bucket", source={"kind": "s3", "uri": "s3://my-models/llama"}, maxCopies=1),
+        pool(),
+    ]
+    found = specs(TeamNetwork(), own)
+    agent = {"to": [{"ipBlock": {"cidr": "169.254.170.23/32"}}]}
+
+    def head(name: str) -> dict[str, Any]:
+        return {"matchLabels": {labels.DEPLOYMENT: name, labels.ROLE: "head"}}
+
+    assert {name: spec for name, spec in found.items() if name not in {"closed", "outward"}} == {
+        "weights": egress(of("bucket", "llama"), tcp(443)),
+        "credentials": egress(of("bucket"), agent | tcp(80)),
+        "llama-head-api": egress(head("llama"), tcp(443, 6443)),
+        "llama-head-redis": egress(head("llama"), tcp(6380)),
+        "batch-head-api": egress(head("batch"), tcp(443, 6443)),
+    }
+
+
+def test_a_load_test_has_a_policy_of_its_own() -> None:
+    assert specs(TeamNetwork(), [smoke()]) == specs(TeamNetwork(), [])
+    (own,) = (one["spec"] for one in smoke().manifests if one["kind"] == "NetworkPolicy")
+    assert own["podSelector"] == {"matchLabels": {labels.LOAD_TEST: "smoke"}}
+    assert own["egress"] == [DNS, INSIDE, tcp(443)]
 
 
 @pytest.mark.parametrize(
@@ -115,6 +161,6 @@ def test_what_is_declared_is_opened_and_no_deployment_with_it() -> None:
 def test_nothing_opens_what_comes_in_for_the_pods_of_a_deployment() -> None:
     # Policies add up: one for all pods would undo those of the deployments.
     for settings in every_stack().values():
-        own = list(deployments_of(PlatformArgs.model_validate(settings)).values())
+        own = [of_deployment(args) for args in deployments_of(PlatformArgs.model_validate(settings)).values()]
         inward = {name for name, spec in specs(TeamNetwork(), own).items() if spec.get("ingress")}
         assert inward == set()

@@ -9,19 +9,22 @@ from pulumi_lws.planning.problems import Problem
 from pulumi_lws.planning.validation import problems_of
 from pulumi_lws.platform.checks import deployments_of
 from pulumi_lws.platform.settings import PlatformArgs
-from pulumi_lws.serving.settings import DeploymentArgs
 from pulumi_lws.tenancy.checks import team_problems
 from pulumi_lws.tenancy.settings import Team
+from pulumi_lws.tenancy.workloads import TeamWorkload, of_deployment
 from tests.serving.stacks import PACKED, stack
+from tests.tenancy.residents import copies, service, smoke
 
 LLAMA = "llama-3.3-70b"
 
 
-def deployments(example: str = LLAMA, **changes: Any) -> list[DeploymentArgs]:
-    return list(deployments_of(PlatformArgs.model_validate(stack(example, **changes))).values())
+def deployments(example: str = LLAMA, **changes: Any) -> list[TeamWorkload]:
+    return [
+        of_deployment(args) for args in deployments_of(PlatformArgs.model_validate(stack(example, **changes))).values()
+    ]
 
 
-def problems(team: dict[str, Any], *own: DeploymentArgs) -> list[Problem]:
+def problems(team: dict[str, Any], *own: TeamWorkload) -> list[Problem]:
     return team_problems({"search": Team.model_validate(team)}, {"search": own})
 
 
@@ -49,7 +52,7 @@ def test_a_quota_must_hold_a_rollout(field: str, thing: str, serving: int) -> No
             f"teams.search.quota.{field}",
             f"{needed - 1} {thing}",
             f"at least {needed}: llama takes {serving}, and {needed} during a rollout",
-            f"Set it to {needed}, or lower replicas, autoscaling.maxReplicas or surge of a deployment.",
+            f"Set it to {needed}, or lower the copies, the autoscaler's most or the surge of one of them.",
         )
     ]
 
@@ -58,6 +61,21 @@ def test_a_quota_names_every_deployment_that_takes_of_it() -> None:
     own = [*deployments(name="llama", surge=0), *deployments(name="other", surge=0)]
     (found,) = problems({"quota": {"gpus": 0}}, *own)
     assert found.allowed == "at least 16: llama takes 8; other takes 8"
+
+
+def test_a_quota_names_what_runs_beside_deployments() -> None:
+    own = [service(name="chat"), smoke(cpus=4), copies("weights")]
+    gpus, cpus = problems({"quota": {"gpus": 47, "cpus": 0}}, *own)
+    assert (gpus.path, gpus.allowed) == (
+        "teams.search.quota.gpus",
+        "at least 48: ray.chat takes 32, and 48 during a rollout",
+    )
+    assert cpus.allowed.endswith("; loadTests.smoke takes 4; caches.sharedVolumes.weights takes 2")
+
+
+def test_in_a_closed_namespace_something_on_ray_says_who_reaches_it_too() -> None:
+    assert [problem.path for problem in problems({}, service(name="chat", network=None))] == ["ray.chat.network"]
+    assert problems({"network": None}, service(name="chat", network=None)) == []
 
 
 @pytest.mark.parametrize("level", ["baseline", "restricted"])

@@ -115,8 +115,11 @@ class AddOnFacts:
         elsewhere: Path of the values by which a user names what it needs where that is not on the cluster.
         excludes: Add-ons that it must not be combined with; each pair stands at one of the two.
         not_on: Modes on which it must not be installed, and why.
+        doubtful_on: Modes on which it is installed at one's own risk, and what may go wrong.
         crds: Names of the CRDs that its chart brings.
         controllers: Deployments and DaemonSets of the chart that have pods, as ``kind/name``, with its fixed release.
+        images: Values of its chart that say where its images come from, with dots; each names an image or a registry.
+        image_region: Region whose ECR its images come from; empty where they come from a public registry.
         oldest: The oldest version that will do.
         steps: Releases past which an upgrade needs a hand.
     """
@@ -136,8 +139,11 @@ class AddOnFacts:
     elsewhere: tuple[str, ...] = ()
     excludes: Mapping[AddOnName, Exclusion] = field(default_factory=dict)
     not_on: Mapping[Mode, str] = field(default_factory=dict)
+    doubtful_on: Mapping[Mode, str] = field(default_factory=dict)
     crds: tuple[str, ...] = ()
     controllers: tuple[str, ...] = ()
+    images: tuple[str, ...] = ("image.repository",)
+    image_region: str = ""
     oldest: Oldest | None = None
     steps: tuple[UpgradeStep, ...] = ()
 

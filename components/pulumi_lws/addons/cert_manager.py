@@ -53,6 +53,7 @@ CERT_MANAGER = AddOnFacts(
         "Deployment/cert-manager-cainjector",
         "Deployment/cert-manager-webhook",
     ),
+    images=("imageRegistry",),
     oldest=Oldest((1, 15), "it takes the Gateway API from its configuration"),
     steps=(
         UpgradeStep(

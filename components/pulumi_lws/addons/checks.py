@@ -89,12 +89,15 @@ def _alone(decided: Installation, declared: AddOn, site: Site) -> list[Problem]:
 def _mode(facts: AddOnFacts, site: Site) -> Iterator[Problem]:
     if site.mode is not None and (why := facts.not_on.get(site.mode)):
         yield Problem("", facts.title, f"nothing on a cluster of this mode: {why}", f"Remove {facts.key}.")
+    if site.mode is not None and (risk := facts.doubtful_on.get(site.mode)):
+        fix = f"Remove {facts.key}, or try it on nodes that may go."
+        yield Problem("", facts.title, f"better nothing on a cluster of this mode: {risk}", fix, Severity.WARNING)
 
 
 def _excluded(decided: Installation, site: Site) -> Iterator[Problem]:
     facts = decided.facts
     for other, exclusion in facts.excludes.items():
-        if other in site.installed and _value(decided.values, exclusion.values):
+        if other in site.installed and value_at(decided.values, exclusion.values):
             values = ".".join(exclusion.values)
             yield Problem(
                 "",
@@ -105,7 +108,7 @@ def _excluded(decided: Installation, site: Site) -> Iterator[Problem]:
 
 
 def _missing(facts: AddOnFacts, declared: AddOn, site: Site) -> Iterator[Problem]:
-    if site.is_new and not _value(declared.values, facts.elsewhere):
+    if site.is_new and not value_at(declared.values, facts.elsewhere):
         for other in facts.needs:
             if other not in site.installed:
                 fix = f"Add {ADD_ONS[other].key}: {{}}"
@@ -226,7 +229,7 @@ def _credentials(add_ons: AddOns) -> Iterator[Problem]:
         )
 
 
-def _value(values: Mapping[str, Any], path: tuple[str, ...]) -> Any:
+def value_at(values: Mapping[str, Any], path: tuple[str, ...]) -> Any:
     """Return what stands at a path of values; None where nothing does."""
     found: Any = values if path else None
     for key in path:

@@ -143,11 +143,13 @@ def _secret(name: str, password: Password, namespace: str, parent: pulumi.Resour
     manifest = {
         "apiVersion": "v1",
         "kind": "Secret",
-        # An update that was killed here may have made it, with another password that nobody knows.
         "metadata": {
             "name": password.name,
             "namespace": namespace,
-            "annotations": {labels.PULUMI_PATCH_FORCE: "true"},
+            "annotations": {
+                labels.PULUMI_PATCH_FORCE: "true",
+                labels.PATCH_FORCE_REASON: "an update that was killed may have made it, with a password nobody knows",
+            },
         },
         "stringData": {**password.fixed, password.key: made_up},
     }

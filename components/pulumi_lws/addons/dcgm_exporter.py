@@ -25,5 +25,10 @@ DCGM_EXPORTER = AddOnFacts(
     namespace="monitoring",
     values=_values,
     after=("kube_prometheus_stack", "nvidia_device_plugin"),
+    # One process alone may profile a GPU; https://github.com/aws/eks-node-monitoring-agent/issues/256 says so, too.
+    doubtful_on={
+        "auto": "AWS's agent there watches GPUs with a DCGM of its own; beside the exporter it has reported GPUs as"
+        " broken, and such nodes are replaced (https://github.com/aws/containers-roadmap/issues/2763)"
+    },
     controllers=("DaemonSet/dcgm-exporter",),
 )

@@ -27,4 +27,5 @@ EFA_DEVICE_PLUGIN = AddOnFacts(
         " (https://github.com/aws/eks-charts/issues/1359)"
     },
     controllers=("DaemonSet/aws-efa-k8s-device-plugin",),
+    image_region="us-west-2",
 )

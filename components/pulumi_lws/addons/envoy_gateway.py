@@ -117,6 +117,7 @@ ENVOY_GATEWAY = AddOnFacts(
         "xmeshes.gateway.networking.x-k8s.io",
     ),
     controllers=("Deployment/envoy-gateway",),
+    images=("global.imageRegistry", "global.images.envoyProxy.image"),
     steps=(
         UpgradeStep(
             (1, 8),

@@ -22,6 +22,7 @@ KEDA = AddOnFacts(
         "Deployment/keda-operator-metrics-apiserver",
         "Deployment/keda-admission-webhooks",
     ),
+    images=("global.image.registry",),
     steps=(
         UpgradeStep(
             (2, 18),

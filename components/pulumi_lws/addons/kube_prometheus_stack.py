@@ -64,6 +64,7 @@ KUBE_PROMETHEUS_STACK = AddOnFacts(
         "Deployment/kube-prometheus-stack-grafana",
         "DaemonSet/kube-prometheus-stack-prometheus-node-exporter",
     ),
+    images=("global.imageRegistry",),
     # Majors that are for new CRDs alone need no hand: CRDs are updated with the chart here.
     steps=(
         UpgradeStep(

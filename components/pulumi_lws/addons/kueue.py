@@ -41,6 +41,7 @@ KUEUE = AddOnFacts(
         "workloads.kueue.x-k8s.io",
     ),
     controllers=("Deployment/kueue-controller-manager",),
+    images=("controllerManager.manager.image.repository",),
     oldest=Oldest((0, 18), "names of groups may be longer than 39 characters"),
     steps=(
         UpgradeStep(

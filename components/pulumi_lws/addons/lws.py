@@ -39,6 +39,7 @@ LWS = AddOnFacts(
         "leaderworkersets.leaderworkerset.x-k8s.io",
     ),
     controllers=("Deployment/lws-controller-manager",),
+    images=("image.manager.repository",),
     steps=(
         UpgradeStep(
             (0, 8),

@@ -6,6 +6,7 @@ from typing import Final
 from pulumi_lws.caches.copying import FINISH_FILE
 from pulumi_lws.caches.settings import Caches, FsxVolume, NodeModel, Volume
 from pulumi_lws.nodes.cluster import Mode
+from pulumi_lws.nodes.instance_store import beside_the_store, instance_store, is_within, parts
 from pulumi_lws.nodes.settings import GpuPool
 from pulumi_lws.planning.counting import counted
 from pulumi_lws.planning.problems import Problem, Severity
@@ -17,9 +18,6 @@ _GB: Final = 10**9
 
 _FULL_PERCENT: Final = 90
 """How full a disk may get: the kubelet then evicts pods, and deletes images some percent earlier."""
-
-_AL2023, _BOTTLEROCKET = "/mnt/k8s-disks/0", "/mnt/.ephemeral"
-"""Where the instance store is mounted as RAID 0: by nodeadm, and by Bottlerocket's ``ephemeral-storage init``."""
 
 
 def cache_problems(
@@ -90,45 +88,16 @@ def _node_model(model: NodeModel, pools: Mapping[str, GpuPool], mode: Mode | Non
                 "static pools: a new node would first copy and then read",
                 f"Set pools.{name}.static to true, or let the deployment stream (source.kind s3).",
             )
-        store = _instance_store(pool, mode, image)
-        if store is not None and not _is_within(model.path, store):
-            yield Problem(
-                "path",
-                model.path,
-                f"a folder below {store}, where the nodes of {name} mount their instance store; elsewhere it lies on"
-                f" the root volume{_UNTRIED if mode == 'auto' else ''}",
-                f"Set it to {store}/models/{model.path.rstrip('/').rpartition('/')[2] or 'model'}.",
-                Severity.WARNING,
-            )
-
-
-_UNTRIED = " (that of Bottlerocket, which Auto Mode is made from; not tried there)"
-
-
-def _instance_store(pool: GpuPool, mode: Mode | None, image: str) -> str | None:
-    """Return where nodes mount their instance store; None where it is not ours to know."""
-    if mode == "auto":
-        return _BOTTLEROCKET
-    alias = pool.image or image
-    if mode != "karpenter" or not alias:
-        return None
-    return _BOTTLEROCKET if alias.startswith("bottlerocket") else _AL2023
-
-
-def _is_within(path: str, folder: str) -> bool:
-    parts, outer = _parts(path), _parts(folder)
-    return parts[: len(outer)] == outer
-
-
-def _parts(path: str) -> list[str]:
-    return [part for part in path.split("/") if part not in {"", "."}]
+        if (store := instance_store(pool, mode, image)) is not None:
+            last = (parts(model.path) or ["model"])[-1]
+            yield from beside_the_store("path", model.path, f"models/{last}", name, store)
 
 
 def _overlaps(path: str, folders: Mapping[str, str]) -> Iterator[Problem]:
     """Judge folders that are the same, or lie in one another: each copy looks after all of its folder."""
     for name, folder in folders.items():
         for other, outer in folders.items():
-            if name != other and _is_within(folder, outer) and (name > other or _parts(folder) != _parts(outer)):
+            if name != other and is_within(folder, outer) and (name > other or parts(folder) != parts(outer)):
                 allowed = f"a folder of its own: {other} has {outer}"
                 yield Problem(f"{path}.{name}.path", folder, allowed, "Give each model and revision a path of its own.")
 
@@ -167,7 +136,7 @@ def _readers(name: str, deployment: DeploymentSettings, pools: tuple[str, ...], 
 def _node_reader(name: str, source: NodeSource, pools: tuple[str, ...], caches: Caches) -> Iterator[Problem]:
     path = f"deployments.{name}.source"
     found = next(
-        ((key, model) for key, model in caches.node_models.items() if _parts(model.path) == _parts(source.path)), None
+        ((key, model) for key, model in caches.node_models.items() if parts(model.path) == parts(source.path)), None
     )
     if found is None:
         if source.finish_file == FINISH_FILE:
@@ -205,7 +174,7 @@ def _volume_reader(
             "Add a volume of the same file system with that team to caches.sharedVolumes, under another name.",
         )
     folders = {key: copy.path for key, copy in volume.copies.items()}
-    if folders and _parts(source.path) not in map(_parts, folders.values()):
+    if folders and parts(source.path) not in map(parts, folders.values()):
         yield Problem(
             f"{path}.path",
             repr(source.path),

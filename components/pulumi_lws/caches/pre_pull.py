@@ -56,6 +56,11 @@ class ImagePrePullArgs(Declaration):
         return self
 
 
+def tool_image_of(declared: str | None) -> str:
+    """Return the image that pre-pulling works with: the declared one, or that of the pin table."""
+    return declared or f"{PINS['busybox'].source}:{PINS['busybox'].version}"
+
+
 def pre_pull_objects(args: ImagePrePullArgs) -> dict[str, dict[str, Any]]:
     """Render the DaemonSet of each pool, and the priority that they share."""
     pools = {name: images for name, images in args.images.items() if images}
@@ -76,7 +81,7 @@ def pre_pull_objects(args: ImagePrePullArgs) -> dict[str, dict[str, Any]]:
 
 
 def _pool_daemon_set(args: ImagePrePullArgs, name: str, images: Sequence[str], priority: str) -> dict[str, Any]:
-    tool_image = args.tool_image or f"{PINS['busybox'].source}:{PINS['busybox'].version}"
+    tool_image = tool_image_of(args.tool_image)
     # Not every image has a program that does nothing: one without a shell is given ours, which needs no libraries.
     bring = _container("tool", tool_image, ["cp", "/bin/busybox", f"{_TOOL}/true"], writes=True)
     pulls = [_container(f"image-{number}", image, [f"{_TOOL}/true"]) for number, image in enumerate(images)]

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from pulumi_lws.declarations import Declaration, NamespaceName, ObjectName, PositiveCount
 from pulumi_lws.facts import labels
+from pulumi_lws.facts.api_paths import ApiName
 from pulumi_lws.serving.deciding import roles_of
 from pulumi_lws.serving.engines.settings import PortNumber
 from pulumi_lws.serving.roles import API_PORT, Role
@@ -41,6 +42,8 @@ class Backend(Declaration):
     """Longest context of the model in tokens. Default: not known."""
     clients: tuple[Client, ...] | None = None
     """Whom its NetworkPolicy lets in. Default: it has none."""
+    apis: tuple[ApiName, ...] | None = None
+    """What its router opens. Default: all that the engine has."""
     own_gateway: OwnGateway | None = None
     """Gateway of its own route, if it has one."""
 
@@ -66,7 +69,7 @@ def _disaggregated(args: DisaggregatedVllmArgs, common: Backend) -> Backend:
         return common.model_copy(update={"name": service_name(f"{args.name}-decode"), "health_path": "/health"})
     if router.kind == "standalone":
         # The router chooses only pods that serve; whether it serves itself is its own readiness.
-        return common.model_copy(update={"name": service_name(args.name)})
+        return common.model_copy(update={"name": service_name(args.name), "apis": router.apis})
     pool = common.model_copy(update={"kind": "InferencePool"})
     if router.gateway is None:
         return pool

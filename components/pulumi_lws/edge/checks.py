@@ -117,12 +117,20 @@ def _backend(args: InferenceGatewayArgs, route: Route, backend: Backend) -> Iter
             "a deployment behind a Service: Envoy Gateway alone answers 500 for an InferencePool",
             "Set its router to standalone, or install Envoy AI Gateway and set inferencePools to true.",
         )
+    opened = route.apis if backend.apis is None else backend.apis
+    if closed := [api for api in dict.fromkeys(route.apis) if api not in opened]:
+        yield Problem(
+            "apis",
+            ", ".join(closed),
+            f"{', '.join(opened)}: the router of {route.deployment} answers everything else with 404",
+            "Add it to router.apis of the deployment, or leave it out here.",
+        )
     own = backend.own_gateway
     if own is not None and (own.name, own.namespace) == (args.name, args.namespace):
         yield Problem(
             "deployment",
             f"{route.deployment}, which has a route of its own here",
-            "only this route: its own one opens every path of the engine",
+            "only this route: time-outs and limits of this gateway do not hold for its own one",
             "Set router.gateway of the deployment to null.",
         )
     client = gateway_client(args.name, args.namespace, args.proxies.namespace)

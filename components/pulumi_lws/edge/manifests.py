@@ -5,11 +5,11 @@ from typing import Any
 
 from pulumi_lws.edge import policies, proxy
 from pulumi_lws.edge.backends import Backend
-from pulumi_lws.edge.paths import APIS, Api
 from pulumi_lws.edge.proxy import GATEWAY_GROUP, Manifest
 from pulumi_lws.edge.settings import CertManager, Host, InferenceGatewayArgs, Jwt, Route
 from pulumi_lws.facts import labels
-from pulumi_lws.serving.routing.manifests import INFERENCE_GROUP
+from pulumi_lws.facts.api_paths import APIS, Api
+from pulumi_lws.serving.routing.manifests import INFERENCE_GROUP, api_match
 
 
 def edge_objects(args: InferenceGatewayArgs) -> dict[str, Manifest]:
@@ -116,8 +116,7 @@ def _rules(args: InferenceGatewayArgs, route: Route, backend: Backend) -> list[M
 
 
 def _match(args: InferenceGatewayArgs, route: Route, api: Api) -> Manifest:
-    path = {"type": "Exact", "value": f"{route.path_prefix}{api.path}"}
-    match: Manifest = {"path": path, "method": api.method}
+    match = api_match(api, route.path_prefix)
     if route.model is not None:
         match["headers"] = [{"type": "Exact", "name": args.model_header, "value": route.model}]
     return match

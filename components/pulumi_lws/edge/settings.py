@@ -8,10 +8,10 @@ from pydantic import Field
 from pulumi_lws.cluster.network.settings import Cidr
 from pulumi_lws.declarations import Count, Declaration, DnsLabel, NamespaceName, ObjectName, PositiveCount
 from pulumi_lws.edge.backends import Backend
-from pulumi_lws.edge.paths import DEFAULT_APIS, ApiName
+from pulumi_lws.facts.api_paths import DEFAULT_APIS
 from pulumi_lws.nodes.cluster import Mode
 from pulumi_lws.serving.names import ModelName
-from pulumi_lws.serving.routing.settings import HostName
+from pulumi_lws.serving.routing.settings import HostName, OpenApis
 
 Reason = Annotated[str, Field(min_length=10, max_length=500, examples=["Only the batch jobs of one namespace come."])]
 """Why something that is safe by default is given up: a sentence for whoever reviews it."""
@@ -181,7 +181,7 @@ class Route(Declaration):
     """What stands before the paths of the API; the engine does not see it. Default nothing."""
     model: ModelName | None = None
     """Model that clients must name in the gateway's ``modelHeader``. Default: the header does not matter."""
-    apis: Annotated[tuple[ApiName, ...], Field(min_length=1)] = DEFAULT_APIS
+    apis: OpenApis = DEFAULT_APIS
     """What clients may ask for; nothing else of the engine can be reached. Default: chat, completions, responses,
     messages, count-tokens and models."""
 

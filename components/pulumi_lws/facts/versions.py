@@ -40,6 +40,7 @@ PINS: dict[str, Pin] = {
     "aws-cli": Pin("2.36.46", "public.ecr.aws/aws-cli/aws-cli", date(2026, 11, 30)),
     # The newest release whose go.mod asks for no newer Go than the lab's other tools.
     "prometheus": Pin("0.315.0", "github.com/prometheus/prometheus", date(2026, 11, 30)),
+    "actionlint": Pin("1.7.12", "github.com/rhysd/actionlint", date(2026, 11, 30)),
     "guidellm": Pin("v0.8.1", "ghcr.io/vllm-project/guidellm", date(2026, 11, 30)),
     "pulumi": Pin("3.274.1", "github.com/pulumi/pulumi/pkg/v3", date(2026, 11, 29)),
     "pulumi-kubernetes": Pin(

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from pulumi_lws.facts import labels
+from pulumi_lws.load_tests.scenario import ASKED
 from pulumi_lws.load_tests.settings import ConcurrentLoad, LoadTestSettings
 from pulumi_lws.load_tests.target import tokenizer_of, url_of
 from pulumi_lws.planning.counting import counted
 from pulumi_lws.planning.problems import Problem, Severity
 from pulumi_lws.serving.deciding import roles_of
 from pulumi_lws.serving.roles import Role
-from pulumi_lws.serving.settings import Client, DeploymentArgs, roles_settings
+from pulumi_lws.serving.settings import Client, DeploymentArgs, DisaggregatedVllmArgs, roles_settings
 from pulumi_lws.serving.sizing import memory_of
 
 _ADDED_TOKENS = 16
@@ -33,6 +34,9 @@ def load_test_problems(
             allowed = ", ".join(deployments) or "none is declared"
             fix = "Name a deployment of this stack, or declare it under deployments."
             found = [Problem("deployment", test.deployment, allowed, fix)]
+        elif not roles_of(args)[0]:
+            # Its pool could not be read, which is said there.
+            found = []
         else:
             found = one_load_test_problems(name, test, args)
         problems += [problem.below(f"loadTests.{name}") for problem in found]
@@ -45,6 +49,7 @@ def one_load_test_problems(name: str, test: LoadTestSettings, args: DeploymentAr
     return [
         *_never_answers(test, args),
         *_address(test, args),
+        *_opened(test, args),
         *_tokenizer(test, args),
         *(_lengths(test, answering) or _cache(test, answering)),
         *_refused(name, test, args),
@@ -74,6 +79,18 @@ def _address(test: LoadTestSettings, args: DeploymentArgs) -> Iterator[Problem]:
         allowed = f"an address: only the Gateway of {test.deployment} knows its own"
         fix = f"Set url, or name a host in deployments.{test.deployment}.router.hostnames."
         yield Problem("url", "nothing", allowed, fix)
+
+
+def _opened(test: LoadTestSettings, args: DeploymentArgs) -> Iterator[Problem]:
+    """Judge routers that do not open what a test asks for."""
+    router = args.router if isinstance(args, DisaggregatedVllmArgs) and not test.url else None
+    if router and (closed := [api for api in ASKED if api not in router.apis]):
+        yield Problem(
+            "deployment",
+            f"{test.deployment}, whose router opens {', '.join(router.apis)}",
+            f"a router that opens {' and '.join(ASKED)}: a test asks for both",
+            f"Add {' and '.join(closed)} to deployments.{test.deployment}.router.apis, or set url.",
+        )
 
 
 def _tokenizer(test: LoadTestSettings, args: DeploymentArgs) -> Iterator[Problem]:

@@ -2,9 +2,13 @@
 
 from typing import Any
 
+from pulumi_lws.facts.api_paths import APIS, ApiName
 from pulumi_lws.load_tests.settings import ConcurrentLoad, LoadTestSettings
 from pulumi_lws.load_tests.target import tokenizer_of, url_of
 from pulumi_lws.serving.settings import DeploymentArgs
+
+ASKED: tuple[ApiName, ...] = ("completions", "models")
+"""What a test asks for."""
 
 _WARM_UP = 0.1
 """Share of each step that is left out of the results, while the queue fills."""
@@ -30,9 +34,9 @@ def scenario(name: str, test: LoadTestSettings, args: DeploymentArgs, seed: int)
                 "target": url_of(test, args),
                 "model": args.served_model_name or args.model,
                 # Without a chat template a prompt has the length that was asked for.
-                "request_format": "/v1/completions",
+                "request_format": APIS["completions"].path,
                 # The health of a server is not let through by gateways, and asks for no key.
-                "api_routes": {"/health": "v1/models"},
+                "api_routes": {"/health": APIS["models"].path.removeprefix("/")},
                 "verify": True,
             },
             "profile": {**profile, "warmup": {"percent": _WARM_UP}},

@@ -22,7 +22,8 @@ _ENVOY_METRICS = "/stats/prometheus"
 
 def engines(settings: Monitoring) -> Manifest:
     """Return the monitor of the engines that answer requests. Workers that only compute open no port."""
-    chosen = {"matchLabels": {labels.SERVES: "true"}}
+    told = [{"key": labels.METRICS, "operator": "NotIn", "values": ["none"]}]
+    chosen = {"matchLabels": {labels.SERVES: "true"}, "matchExpressions": told}
     return _pod_monitor("pulumi-lws-engines", settings, chosen, _endpoint(settings, "http"))
 
 

@@ -64,7 +64,7 @@ def _pods() -> str:
     known = renamed(f"max {kept} ({' or '.join(ours)})", POD_LABELS)
     with_node = f"{known} * {on(POD)} {left(('node',))} max {by((*POD, 'node'))} (kube_pod_info)"
     living = f"{with_node} unless {on(POD)} kube_pod_deletion_timestamp"
-    return f"max {by((*GROUP, 'pod', 'uid', 'node', 'worker', 'serves'))} ({living})"
+    return f"max {by((*GROUP, 'pod', 'uid', 'node', 'worker', 'serves', 'metrics'))} ({living})"
 
 
 def _nodes() -> str:

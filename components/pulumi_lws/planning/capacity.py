@@ -1,14 +1,14 @@
 """Whether pools and quotas hold what runs on them: now, with every autoscaler at its most, and during a rollout."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from pulumi_lws.facts.instances import INSTANCE_TYPES
 from pulumi_lws.facts.quotas import QUOTAS, QuotaFamily
 from pulumi_lws.planning.packing import Demand, Placement, at_most_replicas, place
-from pulumi_lws.planning.plan import Headroom, Pool, QuotaUse
+from pulumi_lws.planning.plan import RAY, Headroom, Pool, QuotaUse
 from pulumi_lws.planning.problems import Problem, Severity
 
 
@@ -19,9 +19,10 @@ def placement_problems(pools: Sequence[Pool], demands: Sequence[Demand]) -> list
     """
     now = place(pools, demands)
     if now.left_out:
-        return _left_out(pools, demands, now, "replicas")
+        return _left_out(pools, demands, now)
     later = at_most_replicas(demands)
-    return _left_out(pools, later, place(pools, later), "autoscaling.maxReplicas")
+    scaled = {demand.path for demand in demands if demand.max_replicas > demand.replicas}
+    return _left_out(pools, later, place(pools, later), scaled)
 
 
 def headroom(pools: Sequence[Pool], demands: Sequence[Demand], placement: Placement) -> tuple[Headroom, ...]:
@@ -47,7 +48,7 @@ def headroom_problems(pools: Sequence[Pool], demands: Sequence[Demand]) -> list[
     rolling: defaultdict[str, list[Demand]] = defaultdict(list)
     for demand in demands:
         if demand.surge and demand.pool_name in by_name:
-            rolling[demand.name].append(demand)
+            rolling[demand.owner].append(demand)
     problems: dict[str, Problem] = {}
     for severity, present in ((Severity.ERROR, demands), (Severity.WARNING, at_most_replicas(demands))):
         placement = place(pools, present)
@@ -121,28 +122,32 @@ def quota_problems(quotas: Iterable[QuotaUse]) -> list[Problem]:
     return problems
 
 
-def _left_out(pools: Sequence[Pool], demands: Sequence[Demand], placement: Placement, field: str) -> list[Problem]:
+def _left_out(
+    pools: Sequence[Pool], demands: Sequence[Demand], placement: Placement, scaled: Collection[str] = ()
+) -> list[Problem]:
     by_name = {pool.name: pool for pool in pools}
     problems = []
     for demand in demands:
         if (left := placement.left_out.get(demand.path)) and (pool := by_name.get(demand.pool_name)):
+            field = "autoscaling.maxReplicas" if demand.path in scaled else "replicas"
+            when = " when the autoscalers are at their most" if scaled and demand.path not in scaled else ""
             room = demand.replicas - left
-            allowed = f"at most {room}: pool {pool.name} has no further {_place(demand)}"
+            allowed = f"at most {room}: pool {pool.name} has no further {_place(demand)}{when}"
             fix = f"{_enlarge(pool, demands)}, or lower {field}."
             if not room:
                 # None is no number of copies to go down to.
-                allowed = f"a pool with room: {pool.name} has no {_place(demand)} left for it"
+                allowed = f"a pool with room: {pool.name} has no {_place(demand)} left for it{when}"
                 fix = f"{_enlarge(pool, demands)}, or name another pool."
             problems.append(Problem(f"{demand.path}.{field}", str(demand.replicas), allowed, fix))
     return problems
 
 
 def _needed_on_top(pools: Mapping[str, Pool], demands: Iterable[Demand]) -> Mapping[str, Counter[str]]:
-    """Return the GPUs that rollouts add, by pool and deployment."""
+    """Return the GPUs that rollouts add, by pool and path of the deployment."""
     needed: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for demand in demands:
         if pool := pools.get(demand.pool_name):
-            needed[pool.name][demand.name] += demand.surge * demand.gpus_kept(pool)
+            needed[pool.name][demand.owner] += demand.surge * demand.gpus_kept(pool)
     return needed
 
 
@@ -150,12 +155,15 @@ def _no_room(pool: Pool, demand: Demand, placement: Placement, missing: int, sev
     free = pool.gpus - placement.taken_gpus(pool.name)
     when = "" if severity is Severity.ERROR else " when the autoscalers are at their most"
     possible, unit = demand.surge - missing, "islands" if pool.islands else "nodes"
+    field, remedy = "surge", f"set surge to {possible}: then one copy at a time is down"
+    if demand.role == RAY:
+        field, remedy = "upgrade.kind", "set upgrade.kind to none: then a change stops copies"
     return Problem(
-        f"{demand.path}.surge",
+        f"{demand.path}.{field}",
         str(demand.surge),
         f"{possible}: a rollout of {demand.name} adds copies before it takes old ones away, and pool {pool.name} has "
         f"{free} GPUs left{when}: too few to hold them all; this role needs one {_place(demand)} more",
-        f"Add {missing} to pools.{pool.name}.{unit}, or set surge to {possible}: then one copy at a time is down.",
+        f"Add {missing} to pools.{pool.name}.{unit}, or {remedy}.",
         severity=severity,
     )
 

@@ -18,13 +18,13 @@ class Demand:
 
     Attributes:
         name: Name of the deployment.
-        role: serve, prefill or decode.
+        role: serve, prefill, decode or ray.
         path: Where its settings stand, such as ``deployments.glm-5`` or ``deployments.gpt-oss.prefill``.
         pool_name: Name of its pool.
-        replicas: Copies.
-        max_replicas: Copies at most: those of the autoscaler, where there is one.
-        shape: How one copy lies on pods.
-        surge: Copies that a rollout adds before it takes an old one away.
+        replicas: Copies, or workers of Ray.
+        max_replicas: The same at most: those of the autoscaler, where there is one.
+        shape: How one of them lies on pods.
+        surge: How many a rollout adds before it takes an old one away.
     """
 
     name: str
@@ -35,6 +35,11 @@ class Demand:
     max_replicas: int
     shape: GroupShape
     surge: int = 0
+
+    @property
+    def owner(self) -> str:
+        """Where the whole deployment stands, whose roles roll together: ``deployments.gpt-oss``."""
+        return ".".join(self.path.split(".")[:2])
 
     @property
     def is_on_island(self) -> bool:

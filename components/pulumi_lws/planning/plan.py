@@ -9,6 +9,9 @@ from pulumi_lws.planning.parallelism import GroupShape, Parallelism
 from pulumi_lws.planning.problems import Problem, Severity
 from pulumi_lws.planning.times import StartTimes
 
+RAY = "ray"
+"""Role of the workers of Ray. They are no copies: several may serve one copy of a model, and one several."""
+
 
 @dataclass(frozen=True)
 class Pool:
@@ -88,7 +91,7 @@ class Pod:
 
 @dataclass(frozen=True)
 class Group:
-    """One copy of a model.
+    """One copy of a model, or one worker of Ray.
 
     Attributes:
         index: Its number in its role, from 0.
@@ -105,13 +108,13 @@ class RolePlan:
 
     Attributes:
         name: Name of the deployment.
-        role: serve, prefill or decode.
+        role: serve, prefill or decode; ``RAY`` for the workers of something on Ray.
         pool: Name of its pool.
-        replicas: Copies.
-        max_replicas: Copies at most, where an autoscaler may add some.
-        parallelism: Split of one copy.
-        shape: How one copy lies on pods.
-        groups: The copies that have a place.
+        replicas: Copies, or workers.
+        max_replicas: The same at most, where an autoscaler may add some.
+        parallelism: Split of one copy of the model; None where no model is declared.
+        shape: How one copy, or worker, lies on pods.
+        groups: The copies, or workers, that have a place.
         memory: Memory of its GPUs; None where the model's sizes are not known.
         times: How long it takes to start; None where the model's sizes are not known.
     """
@@ -121,7 +124,7 @@ class RolePlan:
     pool: str
     replicas: int
     max_replicas: int
-    parallelism: Parallelism
+    parallelism: Parallelism | None
     shape: GroupShape
     groups: tuple[Group, ...] = ()
     memory: GpuMemory | None = None
@@ -254,4 +257,4 @@ class Plan:
 def _concerns(path: str, names: frozenset[str]) -> bool:
     """Tell whether a path stands below one of the deployments, or below none."""
     section, *rest = path.split(".")
-    return section != "deployments" or not rest or rest[0] in names
+    return section not in {"deployments", "ray"} or not rest or rest[0] in names

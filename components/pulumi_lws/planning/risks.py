@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 
 from pulumi_lws.planning.packing import Demand, Placement
-from pulumi_lws.planning.plan import Pool, Risk
+from pulumi_lws.planning.plan import RAY, Pool, Risk
 
 
 def risks(pools: Sequence[Pool], demands: Sequence[Demand], placement: Placement, today: date) -> tuple[Risk, ...]:
@@ -75,7 +75,7 @@ def _mixed_sizes(pool: Pool, demands: Sequence[Demand]) -> Iterator[Risk]:
 
 
 def _only_copy(demand: Demand, pool: Pool | None, placement: Placement) -> Iterator[Risk]:
-    if demand.replicas != 1 or pool is None:
+    if demand.replicas != 1 or pool is None or demand.role == RAY:
         return
     drain = "a drain of its node is an outage as long as a start"
     if demand.max_replicas > 1:

@@ -13,16 +13,18 @@ _OWN_NAMES_BELOW = frozenset({"deployments", "pools"})
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 _TOKEN = re.compile(
-    r"hf_[A-Za-z0-9]{6,}"
+    r"hf_[A-Za-z0-9]{16,}"
     r"|(?<![\w-])sk-(?:[a-z]+-)?[A-Za-z0-9_]{16,}"
     r"|(?:AKIA|ASIA)[A-Z0-9]{16}"
     r"|gh[opsur]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}"
     r"|nvapi-[\w-]{16,}|xox[abprs]-[\w-]{10,}"
     r"|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"
+    r"|client-key-data[\"']?: *[\"']?[A-Za-z0-9+/=]{16,}"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----.*",
     re.DOTALL,
 )
-"""Tokens of Hugging Face, OpenAI, Anthropic, AWS, GitHub, GitLab, NVIDIA and Slack; JSON web tokens; private keys."""
+"""Tokens of Hugging Face, OpenAI, Anthropic, AWS, GitHub, GitLab, NVIDIA and Slack; JSON web tokens; private keys,
+those of a kubeconfig, too."""
 
 
 def is_for_a_secret(location: Iterable[int | str]) -> bool:

@@ -16,11 +16,13 @@ from pulumi_lws.planning.validation import problems_of
 from pulumi_lws.platform.cluster_checks import infrastructure_problems, mode_of
 from pulumi_lws.platform.doors import with_gateways
 from pulumi_lws.platform.fitting import fitting_problems
+from pulumi_lws.platform.node_folders import folders_on_stores, pools_of
 from pulumi_lws.platform.parts import joint_problems, part_problems
 from pulumi_lws.platform.rollouts import without_scattered_surge
 from pulumi_lws.platform.settings import PlatformArgs
 from pulumi_lws.platform.sizing import path_of_role, sizing_problems
-from pulumi_lws.ray.entries import ray_args_of
+from pulumi_lws.ray.deciding import Decided, decide
+from pulumi_lws.ray.entries import RayEntry, RayServiceVllmEntry, ray_args_of
 from pulumi_lws.ray.settings import RayArgs, ray_pool_use
 from pulumi_lws.serving.checks import checked
 from pulumi_lws.serving.deciding import roles_of
@@ -67,7 +69,7 @@ def deployments_of(platform: PlatformArgs) -> dict[str, DeploymentArgs]:
         )
         for name, deployment in platform.deployments.items()
     }
-    return without_scattered_surge(platform, deployments)
+    return without_scattered_surge(platform, deployments, ray_by_path(platform))
 
 
 def ray_of(platform: PlatformArgs) -> dict[str, RayArgs]:
@@ -78,7 +80,7 @@ def ray_of(platform: PlatformArgs) -> dict[str, RayArgs]:
         name: ray_args_of(
             name,
             platform.namespace_of(entry.team),
-            entry,
+            _ray_on(platform, entry),
             platform.pools,
             total - ray_pool_use(entry, platform.pools),
         )
@@ -91,10 +93,18 @@ def _ray_use(platform: PlatformArgs) -> Counter[str]:
 
 
 def _on(platform: PlatformArgs, deployment: DeploymentSettings) -> DeploymentSettings:
-    """Let a deployment know the version of the cluster that is made for it, where it says none itself."""
-    if not isinstance(platform.cluster, EksClusterArgs) or "kubernetes_version" in deployment.model_fields_set:
-        return deployment
-    return deployment.model_copy(update={"kubernetes_version": platform.cluster.version})
+    """Let a deployment know of its cluster what it does not say itself: its version, and where nodes keep folders."""
+    known = folders_on_stores(platform, deployment.source, deployment.compile_cache, pools_of(deployment))
+    if isinstance(platform.cluster, EksClusterArgs) and "kubernetes_version" not in deployment.model_fields_set:
+        known["kubernetes_version"] = platform.cluster.version
+    return deployment.model_copy(update=known)
+
+
+def _ray_on(platform: PlatformArgs, entry: RayEntry) -> RayEntry:
+    """Let something on Ray know where its nodes keep folders."""
+    if not isinstance(entry, RayServiceVllmEntry):
+        return entry
+    return entry.model_copy(update=folders_on_stores(platform, entry.source, entry.compile_cache, [entry.pool]))
 
 
 def roles_by_path(platform: PlatformArgs) -> dict[str, Role]:
@@ -102,6 +112,11 @@ def roles_by_path(platform: PlatformArgs) -> dict[str, Role]:
     return {
         path_of_role(name, role): role for name, args in deployments_of(platform).items() for role in roles_of(args)[0]
     }
+
+
+def ray_by_path(platform: PlatformArgs) -> dict[str, Decided]:
+    """Return what runs on Ray by the path of its settings; what has no pool is left out."""
+    return {f"ray.{name}": decide(args) for name, args in ray_of(platform).items() if args.pool in platform.pools}
 
 
 def check(
@@ -124,15 +139,16 @@ def check(
         if taken is not None:
             names[name] = taken
     problems += [*_clashes(platform, names), *_namespace(platform), *_versions(platform), *_pools(platform)]
-    problems += part_problems(platform, {n: a for n, a in ray_of(platform).items() if a.pool not in unreadable_pools})
+    ray = {name: args for name, args in ray_of(platform).items() if args.pool not in unreadable_pools}
+    problems += part_problems(platform, ray)
     if errors_of(problems):
         return problems
     roles, deployments = roles_by_path(platform), deployments_of(platform)
     return [
         *problems,
-        *sizing_problems(platform, roles),
-        *fitting_problems(platform, deployments, roles),
-        *joint_problems(platform, deployments),
+        *sizing_problems(platform, roles, ray_by_path(platform)),
+        *fitting_problems(platform, deployments, ray, roles),
+        *joint_problems(platform, deployments, ray),
     ]
 
 

@@ -47,9 +47,9 @@ class Declared:
 
     @property
     def deployments(self) -> frozenset[str]:
-        """Names of the deployments."""
-        found = self.settings.get("deployments")
-        return frozenset(found) if isinstance(found, Mapping) else frozenset()
+        """Names of the deployments, those on Ray among them."""
+        sections = (self.settings.get(section) for section in ("deployments", "ray"))
+        return frozenset(name for found in sections if isinstance(found, Mapping) for name in found)
 
     def plan(self, today: date) -> Plan:
         """Return the plan of it."""
@@ -128,8 +128,9 @@ def _deployment(value: Mapping[str, Any]) -> Declared:
     deployment = {key: part for key, part in plain.items() if key not in _PLACED}
     # The cluster plays no part in a plan.
     cluster = {"kind": "existing", "name": "any", "context": "any"}
-    settings |= {"cluster": cluster, "deployments": {name: deployment}}
-    return Declared(name, settings, frozenset(found), prefix=f"deployments.{name}.")
+    section = "ray" if str(deployment.get("kind", "")).startswith("ray-") else "deployments"
+    settings |= {"cluster": cluster, section: {name: deployment}}
+    return Declared(name, settings, frozenset(found), prefix=f"{section}.{name}.")
 
 
 def _without_secrets(value: Any, location: tuple[int | str, ...], found: set[str]) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 from pulumi_lws.addons.addon import Site
 from pulumi_lws.addons.checks import add_on_problems, exclusion_problems
 from pulumi_lws.addons.installation import merged, namespaces_of
+from pulumi_lws.addons.needed_values import GATEWAY_CERTIFICATES, REDIS_LIMITS, NeededValue, values_off
 from pulumi_lws.addons.needs import (
     AUTOSCALERS,
     Needs,
@@ -26,7 +27,9 @@ from pulumi_lws.monitoring.state_metrics import add_on_values
 from pulumi_lws.planning.problems import Problem
 from pulumi_lws.platform.cluster_checks import image_of, mode_of, start_budget_of
 from pulumi_lws.platform.doors import gateways_of
+from pulumi_lws.platform.node_folders import node_folder_problems
 from pulumi_lws.platform.settings import PlatformArgs
+from pulumi_lws.platform.teams import workloads_of_teams
 from pulumi_lws.queues.checks import queue_problems
 from pulumi_lws.queues.manager import manager_values
 from pulumi_lws.ray.checks import check as check_ray
@@ -54,18 +57,17 @@ def part_problems(platform: PlatformArgs, ray: Mapping[str, RayArgs]) -> list[Pr
     return problems
 
 
-def joint_problems(platform: PlatformArgs, deployments: Mapping[str, DeploymentArgs]) -> list[Problem]:
+def joint_problems(
+    platform: PlatformArgs, deployments: Mapping[str, DeploymentArgs], ray: Mapping[str, RayArgs]
+) -> list[Problem]:
     """Return what keeps parts and deployments, all sound by themselves, from working together.
 
     Args:
         platform: The platform.
         deployments: The arguments of its deployments by name.
+        ray: The arguments of what runs on Ray, by name.
     """
     problems: list[Problem] = []
-    by_team: defaultdict[str, list[DeploymentArgs]] = defaultdict(list)
-    for name, args in deployments.items():
-        if team := platform.deployments[name].team:
-            by_team[team].append(args)
     for name, gateway in gateways_of(platform, deployments).items():
         problems += [problem.below(f"gateways.{name}") for problem in gateway_problems(gateway)]
     if platform.monitoring is not None:
@@ -74,11 +76,13 @@ def joint_problems(platform: PlatformArgs, deployments: Mapping[str, DeploymentA
     site_of_add_ons = site_of(platform, deployments)
     problems += [problem.below("addOns") for problem in exclusion_problems(platform.add_ons, site_of_add_ons)]
     problems += missing_add_ons(_needs(platform, deployments), platform.add_ons, site_of_add_ons)
+    problems += values_off(_values_needed(platform), platform.add_ons, site_of_add_ons)
     scaled = {f"gatewayAutoscalers.{name}": scaling for name, scaling in platform.gateway_autoscalers.items()}
     problems += misplaced_prometheus(platform.add_ons, {**autoscaling_by_path(deployments), **scaled})
     problems += load_test_problems(platform.load_tests, deployments)
+    problems += node_folder_problems(platform, deployments, ray)
     taken = {platform.namespace, *namespaces_of(platform.add_ons)}
-    problems += team_problems(platform.teams, by_team, taken)
+    problems += team_problems(platform.teams, workloads_of_teams(platform, deployments, ray), taken)
     problems += [
         problem.below("gatewayAutoscalers") for problem in gateways_problems(platform.gateway_autoscalers, deployments)
     ]
@@ -136,6 +140,15 @@ def _needs(platform: PlatformArgs, deployments: Mapping[str, DeploymentArgs]) ->
     for name, scaling in platform.gateway_autoscalers.items():
         needs[AUTOSCALERS[scaling.kind]].append(f"gatewayAutoscalers.{name}.kind")
     return needs
+
+
+def _values_needed(platform: PlatformArgs) -> Iterator[tuple[str, NeededValue]]:
+    """Yield the values of add-ons that gateways need, each with the path of what says so."""
+    for name, gateway in platform.gateways.items():
+        if gateway.rate_limit is not None and gateway.rate_limit.counted == "redis":
+            yield f"gateways.{name}.rateLimit.counted", REDIS_LIMITS
+        if gateway.tls.kind == "cert-manager":
+            yield f"gateways.{name}.tls", GATEWAY_CERTIFICATES
 
 
 def _queues_named(deployments: Mapping[str, DeploymentArgs]) -> Iterator[Problem]:

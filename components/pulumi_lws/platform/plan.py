@@ -1,4 +1,4 @@
-"""The plan of a platform: everything that its deployments are, laid out on its pools."""
+"""The plan of a platform: everything that its deployments and its Ray are, laid out on its pools."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -9,9 +9,10 @@ from pulumi_lws.planning.plan import Plan, Pool, RolePlan
 from pulumi_lws.planning.problems import Problem, Severity
 from pulumi_lws.planning.risks import risks
 from pulumi_lws.planning.times import start_times
-from pulumi_lws.platform.checks import roles_by_path
+from pulumi_lws.platform.checks import ray_by_path, roles_by_path
 from pulumi_lws.platform.settings import PlatformArgs
 from pulumi_lws.platform.sizing import demands_of, one_more_shares_a_node, pools_of, start_of
+from pulumi_lws.ray.sizing import ray_risks, role_plan
 from pulumi_lws.serving.roles import Role
 from pulumi_lws.serving.sizing import memory_of
 
@@ -29,16 +30,24 @@ def plan_of(platform: PlatformArgs | None, problems: Sequence[Problem], stack: s
     """
     if platform is None:
         return Plan(stack, problems=_worst_first(problems))
-    roles = roles_by_path(platform)
-    pools, demands = pools_of(platform), demands_of(roles)
+    roles, ray = roles_by_path(platform), ray_by_path(platform)
+    pools, demands = pools_of(platform), demands_of(roles, ray)
     placement = place(pools, demands)
     return Plan(
         stack=stack,
         pools=pools,
-        roles=tuple(_role(platform, roles[demand.path], pools, demand, placement) for demand in demands),
+        roles=tuple(
+            role_plan(ray[demand.path], demand, placement.groups[demand.path])
+            if demand.path in ray
+            else _role(platform, roles[demand.path], pools, demand, placement)
+            for demand in demands
+        ),
         headroom=capacity.headroom(pools, demands, placement),
         quotas=capacity.quotas(pools, demands, platform.quotas),
-        risks=risks(pools, demands, placement, today),
+        risks=(
+            *risks(pools, demands, placement, today),
+            *(risk for path, each in ray.items() for risk in ray_risks(path, each.args)),
+        ),
         problems=_worst_first(problems),
     )
 

@@ -10,23 +10,25 @@ from pulumi_lws.planning.capacity import headroom_problems
 from pulumi_lws.planning.parallelism import group_shape
 from pulumi_lws.platform.settings import PlatformArgs
 from pulumi_lws.platform.sizing import demands_of, path_of_role, pools_of
+from pulumi_lws.ray.deciding import Decided
 from pulumi_lws.serving.deciding import roles_of
 from pulumi_lws.serving.settings import DeploymentArgs, roles_settings
 
 
 def without_scattered_surge(
-    platform: PlatformArgs, deployments: Mapping[str, DeploymentArgs]
+    platform: PlatformArgs, deployments: Mapping[str, DeploymentArgs], ray: Mapping[str, Decided]
 ) -> dict[str, DeploymentArgs]:
     """Return the deployments; a role that left its surge open has none where no node has room for it.
 
     Args:
         platform: The platform.
         deployments: The arguments of its deployments by name.
+        ray: What runs on Ray, by the path of its settings.
     """
     if not any(_scatters(args) for args in deployments.values()):
         return dict(deployments)
     roles = {path_of_role(name, role): role for name, args in deployments.items() for role in roles_of(args)[0]}
-    crowded = {problem.path for problem in headroom_problems(pools_of(platform), demands_of(roles))}
+    crowded = {problem.path for problem in headroom_problems(pools_of(platform), demands_of(roles, ray))}
     changed = dict(deployments)
     for path, role in roles.items():
         if role.settings.surge is None and f"{path}.surge" in crowded:

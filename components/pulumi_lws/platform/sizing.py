@@ -10,13 +10,15 @@ from pulumi_lws.planning import capacity
 from pulumi_lws.planning.packing import Demand
 from pulumi_lws.planning.plan import Pool
 from pulumi_lws.planning.problems import Problem
-from pulumi_lws.planning.times import Start, Way, budget_problems
+from pulumi_lws.planning.times import Start, budget_problems
 from pulumi_lws.platform.cluster_checks import mode_of
 from pulumi_lws.platform.settings import PlatformArgs
+from pulumi_lws.ray.deciding import Decided
+from pulumi_lws.ray.sizing import demand_of
 from pulumi_lws.serving.roles import Role
 from pulumi_lws.serving.scaling.zero import cold_start_problems
-from pulumi_lws.serving.sources.loading import is_in_image
-from pulumi_lws.serving.sources.settings import HuggingFaceSource, NodeSource, S3Source, Source, VolumeSource
+from pulumi_lws.serving.sources.loading import way_of
+from pulumi_lws.serving.sources.settings import HuggingFaceSource
 
 _GB = 10**9
 
@@ -32,13 +34,14 @@ def path_of_role(deployment: str, role: Role) -> str:
     return ".".join(["deployments", deployment, *filter(None, [role.path])])
 
 
-def demands_of(roles: Mapping[str, Role]) -> tuple[Demand, ...]:
-    """Return what roles want of their pools.
+def demands_of(roles: Mapping[str, Role], ray: Mapping[str, Decided]) -> tuple[Demand, ...]:
+    """Return what roles and workers of Ray want of their pools.
 
     Args:
         roles: The roles by the path of their settings, such as ``deployments.gpt-oss.prefill``.
+        ray: What runs on Ray, by the path of its settings, such as ``ray.llama``.
     """
-    return tuple(
+    of_roles = (
         Demand(
             name=role.deployment_name,
             role=role.name,
@@ -51,6 +54,7 @@ def demands_of(roles: Mapping[str, Role]) -> tuple[Demand, ...]:
         )
         for path, role in roles.items()
     )
+    return (*of_roles, *(demand_of(path, decided) for path, decided in ray.items()))
 
 
 def start_of(role: Role, *, pre_pulled: bool, next_shares_a_node: bool = False) -> Start | None:
@@ -66,7 +70,7 @@ def start_of(role: Role, *, pre_pulled: bool, next_shares_a_node: bool = False) 
     source, model = role.deployment.source, role.deployment
     return Start(
         weights_gb=role.weight_bytes / _GB,
-        way="local-disk" if is_in_image(source, model.model) else _way(source),
+        way=way_of(source, model.model),
         nodes_are_there=role.pool.is_static,
         pre_pulled=pre_pulled,
         next_shares_a_node=next_shares_a_node,
@@ -77,9 +81,9 @@ def start_of(role: Role, *, pre_pulled: bool, next_shares_a_node: bool = False) 
     )
 
 
-def sizing_problems(platform: PlatformArgs, roles: Mapping[str, Role]) -> list[Problem]:
+def sizing_problems(platform: PlatformArgs, roles: Mapping[str, Role], ray: Mapping[str, Decided]) -> list[Problem]:
     """Return what pools, quotas and start budgets do not bear; what does not even have a place hides the rest."""
-    pools, demands = pools_of(platform), demands_of(roles)
+    pools, demands = pools_of(platform), demands_of(roles, ray)
     problems = capacity.placement_problems(pools, demands) or capacity.headroom_problems(pools, demands)
     problems += capacity.quota_problems(capacity.quotas(pools, demands, platform.quotas))
     for path, role in roles.items():
@@ -115,18 +119,6 @@ def _on_demand_nodes(pool: GpuPool) -> int:
     if isinstance(pool.capacity, Spot | CapacityBlock):
         return 0
     return pool.most_nodes - pool.spot_overflow * (pool.nodes_per_island if pool.islands else 1)
-
-
-def _way(source: Source) -> Way:
-    match source:
-        case HuggingFaceSource():
-            return "download"
-        case S3Source():
-            return "s3-stream"
-        case VolumeSource():
-            return "shared-volume-stream" if source.stream else "shared-volume"
-        case NodeSource():
-            return "local-disk"
 
 
 def one_more_shares_a_node(pools: Sequence[Pool], demand: Demand, taken: Mapping[str, Sequence[int]]) -> bool:

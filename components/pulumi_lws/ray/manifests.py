@@ -22,6 +22,9 @@ API_VERSION = "ray.io/v1"
 WORKER_GROUP = "workers"
 """Name of the one group of workers. Kueue keeps ``head`` for itself."""
 
+AUTOSCALER_RESOURCES: Mapping[str, Any] = {side: {"cpu": "1", "memory": "2Gi"} for side in ("requests", "limits")}
+"""What Ray's autoscaler takes beside the head."""
+
 Manifest = dict[str, Any]
 """A Kubernetes object as its API has it."""
 
@@ -106,8 +109,10 @@ def _pool(decided: Decided, args: RayClusterPoolArgs) -> Manifest:
     spec = {**_cluster(decided, {}), "upgradeStrategy": strategy}
     manifest = _object(decided, "RayCluster", spec, "jsonpath={.status.state}=ready")
     if decided.is_autoscaled:
-        # The autoscaler writes its wish into the same list that Pulumi owns as a whole.
-        manifest["metadata"]["annotations"][labels.PULUMI_PATCH_FORCE] = "true"
+        manifest["metadata"]["annotations"] |= {
+            labels.PULUMI_PATCH_FORCE: "true",
+            labels.PATCH_FORCE_REASON: "the autoscaler writes its wish into the list that Pulumi owns as a whole",
+        }
     return manifest
 
 
@@ -161,13 +166,12 @@ def _cluster(decided: Decided, head_annotations: Mapping[str, str]) -> dict[str,
 def _autoscaler(decided: Decided) -> dict[str, Any]:
     if not decided.is_autoscaled:
         return {"enableInTreeAutoscaling": False}
-    resources = {"cpu": "1", "memory": "2Gi"}
     return {
         "enableInTreeAutoscaling": True,
         "autoscalerOptions": {
             "version": "v2",
             "idleTimeoutSeconds": decided.idle_seconds,
-            "resources": {"requests": resources, "limits": resources},
+            "resources": dict(AUTOSCALER_RESOURCES),
         },
     }
 

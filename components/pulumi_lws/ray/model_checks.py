@@ -11,16 +11,14 @@ from pulumi_lws.planning.architectures import architecture_of
 from pulumi_lws.planning.memory import context_problems, memory_problems
 from pulumi_lws.planning.problems import Problem, Severity, errors_of
 from pulumi_lws.planning.split import split_problems
-from pulumi_lws.planning.times import Start, Way, budget_problems
+from pulumi_lws.planning.times import budget_problems
 from pulumi_lws.ray.deciding import Decided, ray_of
 from pulumi_lws.ray.serve import argument_of
 from pulumi_lws.ray.settings import RayServiceVllmArgs
+from pulumi_lws.ray.sizing import memory_conditions, start_of
 from pulumi_lws.serving.engines.vllm_arguments import argument_problems
 from pulumi_lws.serving.sources.checks import loading_problems
-from pulumi_lws.serving.sources.loading import is_in_image
-from pulumi_lws.serving.sources.settings import HuggingFaceSource, S3Source, VolumeSource
-
-_GB = 10**9
+from pulumi_lws.serving.sources.settings import S3Source
 
 _STREAMING_BROKEN = ((2, 57), (2, 58))
 """Versions of Ray that forget the address of a bucket when they stream from it, and ask the hub for the model instead.
@@ -112,13 +110,7 @@ def _sizes(decided: Decided, args: RayServiceVllmArgs, architecture: ModelArchit
         extension = f"extend it with environment.{_LONGER}"
         yield from context_problems(architecture, args.max_model_len, extension)
     yield from memory_problems(
-        architecture,
-        args.parallelism,
-        gpu_memory_mib=instance.gpu_memory_mib,
-        utilization=args.gpu_memory_utilization,
-        kv_cache_dtype=args.kv_cache_dtype,
-        max_model_len=args.max_model_len,
-        gpus_per_node=instance.gpus,
+        architecture, args.parallelism, **memory_conditions(decided, args), gpus_per_node=instance.gpus
     )
     yield from loading_problems(
         args.source,
@@ -128,29 +120,4 @@ def _sizes(decided: Decided, args: RayServiceVllmArgs, architecture: ModelArchit
         weight_bytes=architecture.weight_bytes,
         instance=instance,
     )
-    yield from budget_problems(_start(decided, args, architecture), "")
-
-
-def _start(decided: Decided, args: RayServiceVllmArgs, architecture: ModelArchitecture) -> Start:
-    return Start(
-        weights_gb=architecture.weight_bytes / _GB,
-        way=_way(args),
-        nodes_are_there=decided.pool.is_static,
-        budget_minutes=args.start_budget_minutes,
-    )
-
-
-def _way(args: RayServiceVllmArgs) -> Way:
-    match args.source:
-        case _ if is_in_image(args.source, args.model):
-            return "local-disk"
-        case HuggingFaceSource():
-            return "download"
-        case S3Source():
-            return "s3-stream"
-        case VolumeSource(stream=True):
-            return "shared-volume-stream"
-        case VolumeSource():
-            return "shared-volume"
-        case _:
-            return "local-disk"
+    yield from budget_problems(start_of(decided, args, architecture), "")

@@ -21,6 +21,9 @@ SERVE = ("serve", 8000)
 CLIENT = ("client", 10001)
 """Port of Ray's clients."""
 
+WORKER_CONTAINER = "ray-worker"
+"""Name of the container of a worker."""
+
 METRICS_PORT = HEAD_PORTS["metrics"]
 """Port of the metrics of every pod."""
 
@@ -88,7 +91,7 @@ def worker_template(decided: Decided) -> dict[str, Any]:
             "failureThreshold": 2,
         }
     container = {
-        "name": "ray-worker",
+        "name": WORKER_CONTAINER,
         "image": decided.image,
         "env": _environment(decided, cache),
         "resources": {"requests": resources, "limits": resources},

@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pulumi_lws.facts import labels
 from pulumi_lws.serving import container_checks, placement, readiness, transfer
 from pulumi_lws.serving.engines.engine import Process
+from pulumi_lws.serving.engines.settings import CustomEngine
 from pulumi_lws.serving.queueing import queue_labels, topology_request
 from pulumi_lws.serving.roles import Role
 from pulumi_lws.serving.routing import attached
@@ -36,11 +37,18 @@ SHARED_MEMORY = "shared-memory"
 def pod_template(role: Role, position: Position) -> PodTemplate:
     """Return the template of the leaders or the workers of a role."""
     annotations = {labels.DO_NOT_DISRUPT: "true", **topology_request(role)}
-    serving = {labels.SERVES: "true", **attached.serving_labels(role)} if _serves(role, position) else {}
+    serving = _serving_labels(role) if _serves(role, position) else {}
     # A new queue in the metadata of a role alone would reach nothing until the next change of a template.
     queued = queue_labels(role) if role.is_scaled_by_role else {}
     metadata = TemplateMetadata(labels=pod_labels(role) | serving | queued, annotations=annotations)
     return PodTemplate(metadata=metadata, spec=pod_spec(role, position))
+
+
+def _serving_labels(role: Role) -> dict[str, str]:
+    """Return the labels of pods that answer requests."""
+    engine = role.deployment.engine
+    unseen = {labels.METRICS: "none"} if isinstance(engine, CustomEngine) and not engine.has_metrics else {}
+    return {labels.SERVES: "true", **unseen, **attached.serving_labels(role)}
 
 
 def _serves(role: Role, position: Position) -> bool:

@@ -1,6 +1,6 @@
 """A team as a Pulumi component."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,7 @@ from pulumi_lws.serving.settings import DeploymentArgs
 from pulumi_lws.tenancy.checks import team_problems
 from pulumi_lws.tenancy.manifests import namespace_of, team_objects
 from pulumi_lws.tenancy.settings import Team
+from pulumi_lws.tenancy.workloads import TeamWorkload, of_deployment
 
 
 @dataclass(frozen=True)
@@ -21,11 +22,14 @@ class TeamNamespaceArgs:
         name: Name of the team.
         team: What was declared; a mapping is validated like the model.
         deployments: Its deployments of models by name; quota, network and level of pods follow from them.
+        beside: What else runs in it, as the functions of ``pulumi_lws.tenancy.workloads`` describe it; they follow from
+            it, too.
     """
 
     name: str
     team: Team | Mapping[str, Any] = field(default_factory=Team)
     deployments: Mapping[str, DeploymentArgs] = field(default_factory=dict)
+    beside: Sequence[TeamWorkload] = ()
 
 
 class TeamNamespace(pulumi.ComponentResource):
@@ -37,7 +41,7 @@ class TeamNamespace(pulumi.ComponentResource):
         opts: Give the Kubernetes provider in ``providers``.
 
     Raises:
-        DeclarationError: Deployments of the team would not run in it.
+        DeclarationError: Something of the team would not run in it.
     """
 
     namespace: pulumi.Resource
@@ -48,11 +52,11 @@ class TeamNamespace(pulumi.ComponentResource):
     def __init__(self, name: str, args: TeamNamespaceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         subject = f"Team {args.name}"
         team = declared(Team, args.team, subject)
-        deployments = tuple(args.deployments.values())
-        raise_problems(team_problems({args.name: team}, {args.name: deployments}), subject)
+        workloads = (*map(of_deployment, args.deployments.values()), *args.beside)
+        raise_problems(team_problems({args.name: team}, {args.name: workloads}), subject)
         inputs = {"name": args.name, "team": team.model_dump(by_alias=True, exclude_none=True)}
         super().__init__("lws:index:TeamNamespace", name, inputs, opts)
-        manifests = team_objects(args.name, team, deployments)
+        manifests = team_objects(args.name, team, workloads)
         own = pulumi.ResourceOptions(parent=self)
         kind = Patch if team.adopt else Manifest
         self.namespace = kind(f"{name}-namespace", manifests.pop("namespace"), own)

@@ -1,15 +1,15 @@
-"""The objects of a team, rendered from what was declared and from what its deployments take."""
+"""The objects of a team, rendered from what was declared and from what runs for it takes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pulumi_lws.facts import labels
-from pulumi_lws.serving.settings import DeploymentArgs
 from pulumi_lws.tenancy import network
-from pulumi_lws.tenancy.demand import Amounts, demand
+from pulumi_lws.tenancy.demand import Amounts, needed
 from pulumi_lws.tenancy.needs import level_of, reason
 from pulumi_lws.tenancy.settings import Team, TeamQuota
+from pulumi_lws.tenancy.workloads import TeamWorkload
 
 Manifest = dict[str, Any]
 """A Kubernetes object as its API has it."""
@@ -49,18 +49,18 @@ def namespace_of(name: str, team: Team) -> str:
     return team.namespace or name
 
 
-def team_objects(name: str, team: Team, deployments: Sequence[DeploymentArgs] = ()) -> dict[str, Manifest]:
+def team_objects(name: str, team: Team, workloads: Sequence[TeamWorkload] = ()) -> dict[str, Manifest]:
     """Render the objects of a team, by the suffix of each Pulumi name; the namespace is the first.
 
     Args:
         name: Name of the team.
         team: What was declared.
-        deployments: Its deployments of models.
+        workloads: What runs in it.
     """
     namespace = namespace_of(name, team)
     objects = {
-        "namespace": _namespace(name, team, deployments),
-        "quota": _object(namespace, "v1", "ResourceQuota", spec={"hard": hard_limits(team.quota, deployments)}),
+        "namespace": _namespace(name, team, workloads),
+        "quota": _object(namespace, "v1", "ResourceQuota", spec={"hard": hard_limits(team.quota, workloads)}),
         "defaults": _object(namespace, "v1", "LimitRange", spec={"limits": [_defaults(team)]}),
         # Every namespace has it, and pods that name no other run as it.
         "default-account": _account(namespace, "default"),
@@ -70,23 +70,18 @@ def team_objects(name: str, team: Team, deployments: Sequence[DeploymentArgs] = 
         if groups:
             objects[role] = _binding(namespace, role, groups)
     if team.network is not None:
-        objects |= network.policies(namespace, team.network, deployments)
+        objects |= network.policies(namespace, team.network, workloads)
     return objects
 
 
-def hard_limits(quota: TeamQuota, deployments: Sequence[DeploymentArgs]) -> dict[str, str]:
+def hard_limits(quota: TeamQuota, workloads: Sequence[TeamWorkload]) -> dict[str, str]:
     """Return what a ResourceQuota bounds, and the most of each."""
-    amounts = limits_of(quota, needed(deployments))
+    amounts = limits_of(quota, needed(workloads))
     return {
         **{key: _quantity(key, amount) for key, amount in amounts.items()},
         "services.loadbalancers": str(quota.load_balancers),
         "services.nodeports": str(quota.node_ports),
     }
-
-
-def needed(deployments: Sequence[DeploymentArgs]) -> Amounts:
-    """Return what deployments take together, each in a rollout."""
-    return sum((demand(args) for args in deployments), Amounts())
 
 
 def limits_of(quota: TeamQuota, needs: Amounts) -> dict[str, int]:
@@ -108,9 +103,9 @@ def _quantity(key: str, amount: int) -> str:
     return str(amount)
 
 
-def _namespace(name: str, team: Team, deployments: Sequence[DeploymentArgs]) -> Manifest:
-    level = team.pod_security or level_of(deployments)
-    why = reason(deployments)
+def _namespace(name: str, team: Team, workloads: Sequence[TeamWorkload]) -> Manifest:
+    level = team.pod_security or level_of(workloads)
+    why = reason(workloads)
     return {
         "apiVersion": "v1",
         "kind": "Namespace",

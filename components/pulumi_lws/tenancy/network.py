@@ -1,41 +1,37 @@
-"""What passes the network of a team: nothing by default, and openings for what its deployments need.
+"""What passes the network of a team: nothing by default, and openings for what runs for it needs.
 
 Policies add up, so an opening for the whole namespace would undo what a deployment's own policy closes. What comes in
 is therefore opened for each deployment by itself (``serving/network.py``), and here only for pods of none.
 EFA traffic passes no NetworkPolicy: the security group of the nodes guards it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pulumi_lws.facts import labels
 from pulumi_lws.serving.network import peer
-from pulumi_lws.serving.routing.manifests import router_name
-from pulumi_lws.serving.routing.settings import GatewayRouter
-from pulumi_lws.serving.settings import Client, DeploymentArgs, DisaggregatedVllmArgs
-from pulumi_lws.serving.sources.loading import is_in_image
-from pulumi_lws.serving.sources.settings import HuggingFaceSource, S3Source
+from pulumi_lws.serving.settings import Client
 from pulumi_lws.tenancy.settings import Destination, TeamNetwork
+from pulumi_lws.tenancy.workloads import HTTPS, TeamWorkload
 
 Manifest = dict[str, Any]
 """A Kubernetes object as its API has it."""
-
-_HTTPS = 443
-_API_SERVER_PORTS = (_HTTPS, 6443)
-"""Ports of the Kubernetes API: a policy is held against the address behind the Service, on EKS with the same port."""
 
 _POD_IDENTITY_AGENT = "169.254.170.23/32"
 """Where pods get their AWS credentials on EKS (IPv4).
 https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html"""
 
+_PREFIXES = {labels.DEPLOYMENT: "", labels.CACHED: "copies-"}
+"""What names of policies start with, by the label that tells pods apart: one selector takes one label."""
 
-def policies(namespace: str, network: TeamNetwork, deployments: Sequence[DeploymentArgs]) -> dict[str, Manifest]:
+
+def policies(namespace: str, network: TeamNetwork, workloads: Sequence[TeamWorkload]) -> dict[str, Manifest]:
     """Render the NetworkPolicies of a team, by the suffix of each Pulumi name.
 
     Args:
         namespace: Namespace of the team.
         network: What was declared.
-        deployments: Its deployments.
+        workloads: What runs in it.
     """
     found = {"closed": _policy(namespace, "closed", {}, ingress=[], egress=[])}
     everywhere = [
@@ -45,16 +41,19 @@ def policies(namespace: str, network: TeamNetwork, deployments: Sequence[Deploym
         *map(_to, network.destinations),
     ]
     found["outward"] = _policy(namespace, "outward", {}, egress=everywhere)
-    if selected := _selecting(deployments, _downloads):
-        to = [{"ipBlock": {"cidr": cidr}} for cidr in network.https_to]
-        rule = ({"to": to} if to else {}) | {"ports": _tcp(_HTTPS)}
-        found["weights"] = _policy(namespace, "weights", selected, egress=[rule])
-    if selected := _selecting(deployments, lambda args: isinstance(args.source, S3Source)):
-        rule = {"to": [{"ipBlock": {"cidr": _POD_IDENTITY_AGENT}}], "ports": _tcp(80)}
-        found["credentials"] = _policy(namespace, "credentials", selected, egress=[rule])
-    for name, selector in _watching(deployments):
-        rule = {"ports": _tcp(*_API_SERVER_PORTS)}
-        found[name] = _policy(namespace, name, {"matchLabels": selector}, egress=[rule])
+    to = [{"ipBlock": {"cidr": cidr}} for cidr in network.https_to]
+    download = ({"to": to} if to else {}) | {"ports": _tcp(HTTPS)}
+    credentials = {"to": [{"ipBlock": {"cidr": _POD_IDENTITY_AGENT}}], "ports": _tcp(80)}
+    for label, prefix in _PREFIXES.items():
+        if selected := _selecting(workloads, label, lambda workload: workload.downloads):
+            name = f"{prefix}weights"
+            found[name] = _policy(namespace, name, selected, egress=[download])
+        if selected := _selecting(workloads, label, lambda workload: workload.has_credentials):
+            name = f"{prefix}credentials"
+            found[name] = _policy(namespace, name, selected, egress=[credentials])
+    for name, opening in (item for workload in workloads for item in workload.openings.items()):
+        rule = {"ports": _tcp(*opening.ports)}
+        found[name] = _policy(namespace, name, {"matchLabels": dict(opening.selector)}, egress=[rule])
     if network.clients:
         others = [{"key": key, "operator": "DoesNotExist"} for key in (labels.DEPLOYMENT, labels.ROUTER)]
         rule = {"from": [peer(client) for client in network.clients]}
@@ -62,25 +61,10 @@ def policies(namespace: str, network: TeamNetwork, deployments: Sequence[Deploym
     return found
 
 
-def _selecting(deployments: Sequence[DeploymentArgs], which: Callable[[DeploymentArgs], bool]) -> Manifest | None:
-    """Select the pods of some deployments; None where there are none."""
-    names = sorted(args.name for args in deployments if which(args))
-    return {"matchExpressions": [{"key": labels.DEPLOYMENT, "operator": "In", "values": names}]} if names else None
-
-
-def _downloads(args: DeploymentArgs) -> bool:
-    is_hub = isinstance(args.source, HuggingFaceSource) and not is_in_image(args.source, args.model)
-    return is_hub or isinstance(args.source, S3Source)
-
-
-def _watching(deployments: Sequence[DeploymentArgs]) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Yield who asks the Kubernetes API: routers, and sidecars of decode that must know the pods of a pool."""
-    for args in deployments:
-        if not isinstance(args, DisaggregatedVllmArgs) or args.router is None:
-            continue
-        yield f"{args.name}-router-api", {labels.ROUTER: router_name(args.name)}
-        if isinstance(args.router, GatewayRouter):
-            yield f"{args.name}-decode-api", {labels.DEPLOYMENT: args.name, labels.ROLE: "decode"}
+def _selecting(workloads: Sequence[TeamWorkload], label: str, which: Callable[[TeamWorkload], bool]) -> Manifest | None:
+    """Select the pods of some of the workloads that a label tells apart; None where there are none."""
+    values = sorted(value for key, value in (one.label for one in workloads if which(one)) if key == label)
+    return {"matchExpressions": [{"key": label, "operator": "In", "values": values}]} if values else None
 
 
 def _to(destination: Destination) -> Manifest:

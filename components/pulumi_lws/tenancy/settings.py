@@ -34,16 +34,19 @@ GroupName = Annotated[
 
 
 class TeamQuota(Declaration):
-    """The most that the pods of a team take at once. What is not declared is exactly what its deployments take."""
+    """The most that the pods of a team take at once.
+
+    What is not declared is exactly what runs there: deployments, what is on Ray, copies of weights, and load tests.
+    """
 
     gpus: Count | None = None
-    """GPUs. Default: those of its deployments with all copies of their autoscalers, and those of a rollout."""
+    """GPUs. Default: those of what runs there, with all copies of autoscalers, and those of a rollout."""
     efa_interfaces: Count | None = None
-    """EFA interfaces. Default: those of its deployments."""
+    """EFA interfaces. Default: those of what runs there."""
     cpus: Count | None = None
-    """CPUs that pods request. Default: those of its deployments."""
+    """CPUs that pods request. Default: those of what runs there."""
     memory_gib: Count | None = None
-    """Memory that pods request, and that they are limited to, in GiB. Default: that of its deployments."""
+    """Memory that pods request, and that they are limited to, in GiB. Default: that of what runs there."""
     load_balancers: Count = 0
     """Services of the type LoadBalancer: each may open the team's pods to the internet. Default 0."""
     node_ports: Count = 0
@@ -60,7 +63,7 @@ class ContainerDefaults(Declaration):
 
 
 class Destination(Declaration):
-    """Where pods of a team may open connections to, beyond what its deployments need."""
+    """Where pods of a team may open connections to, beyond what is known that they need."""
 
     cidr: Cidr | None = None
     """A network, such as ``10.8.0.0/16``. Either this or ``namespace``."""
@@ -78,7 +81,7 @@ class Destination(Declaration):
 
 
 class TeamNetwork(Declaration):
-    """NetworkPolicies: nothing passes but what deployments need, and what is said here.
+    """NetworkPolicies: nothing passes but what runs there needs, and what is said here.
 
     Deployments say themselves who reaches them (``network``).
     """
@@ -86,8 +89,8 @@ class TeamNetwork(Declaration):
     clients: tuple[Client, ...] = ()
     """Who reaches pods of the team that belong to no deployment. Default: nobody."""
     destinations: tuple[Destination, ...] = ()
-    """Where all pods of the team may connect to beside DNS, their own namespace, and for deployments the sources of
-    their weights. Default nowhere."""
+    """Where all pods of the team may connect to beside DNS, their own namespace, and the sources of weights for those
+    that read them. Programs on a Ray pool have nothing else. Default nowhere."""
     https_to: tuple[Cidr, ...] = ()
     """Networks in which the sources of weights are reached by HTTPS. Default: everywhere, since the hub and S3 have no
     fixed addresses."""
@@ -102,14 +105,14 @@ class Team(Declaration):
     """Whether the namespace exists already: it then gets the labels, and stays when the stack is destroyed. Default
     false."""
     quota: TeamQuota = TeamQuota()
-    """The most that its pods take at once. Default: what its deployments take."""
+    """The most that its pods take at once. Default: what runs there."""
     container_defaults: ContainerDefaults = ContainerDefaults()
     """What a container gets that asks for nothing. Default 100 thousandths of a CPU and 256 MiB."""
     pod_security: Level | None = None
-    """Level of the Pod Security Standards that pods must keep. Default: the strictest that its deployments keep; with
+    """Level of the Pod Security Standards that pods must keep. Default: the strictest that all of them keep; with
     any model that is ``privileged``, since ``baseline`` forbids to lock memory."""
     network: TeamNetwork | None = TeamNetwork()
-    """What passes its network. Default: what its deployments need. None: no NetworkPolicy is made for the namespace."""
+    """What passes its network. Default: what runs there needs it. None: no NetworkPolicy is made for the namespace."""
     editors: tuple[GroupName, ...] = ()
     """Groups of people who may change what runs in it (ClusterRole ``edit``). Default none."""
     viewers: tuple[GroupName, ...] = ()

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pulumi_lws.edge.manifests import edge_objects
-from pulumi_lws.edge.paths import APIS
+from pulumi_lws.facts.api_paths import APIS
 from tests.edge.gateways import SHAPES, args
 
 pytestmark = pytest.mark.lab

@@ -10,13 +10,13 @@ import pytest
 from pulumi_lws.facts import labels
 from pulumi_lws.platform.checks import deployments_of
 from pulumi_lws.platform.settings import PlatformArgs
-from pulumi_lws.serving.settings import DeploymentArgs
-from pulumi_lws.tenancy.demand import Pods, pods_of
 from pulumi_lws.tenancy.manifests import hard_limits, team_objects
 from pulumi_lws.tenancy.pod_security import LEVELS
 from pulumi_lws.tenancy.settings import ContainerDefaults, Team
+from pulumi_lws.tenancy.workloads import Pods, TeamWorkload, of_deployment
 from tests.serving.stacks import PACKED, stack
 from tests.tenancy.pod_samples import SAMPLES
+from tests.tenancy.residents import copies, service, smoke
 
 pytestmark = pytest.mark.lab
 
@@ -36,9 +36,9 @@ def team_of(api: httpx.Client, eventually: Eventually) -> Iterator[Callable[...,
     """Makes the objects of a team; gives its namespace once the quota counts."""
     made = []
 
-    def make(team: Team, deployments: tuple[DeploymentArgs, ...] = ()) -> str:
+    def make(team: Team, workloads: tuple[TeamWorkload, ...] = ()) -> str:
         name = f"team-{secrets.token_hex(3)}"
-        objects = team_objects(name, team, deployments)
+        objects = team_objects(name, team, workloads)
         api.post("/api/v1/namespaces", json=objects.pop("namespace")).raise_for_status()
         made.append(name)
         for manifest in objects.values():
@@ -48,7 +48,7 @@ def team_of(api: httpx.Client, eventually: Eventually) -> Iterator[Callable[...,
             headers = {"Content-Type": "application/apply-patch+yaml"}
             api.patch(place, json=manifest, params=parameters, headers=headers).raise_for_status()
         quota = f"/api/v1/namespaces/{name}/resourcequotas/team"
-        eventually(lambda: api.get(quota).json().get("status", {}).get("hard"), hard_limits(team.quota, deployments))
+        eventually(lambda: api.get(quota).json().get("status", {}).get("hard"), hard_limits(team.quota, workloads))
         return name
 
     yield make
@@ -63,23 +63,24 @@ def post(api: httpx.Client, namespace: str, spec: Mapping[str, Any], **parameter
 
 def test_the_quota_holds_every_pod_of_a_rollout_and_none_more(api: httpx.Client, team_of: Callable[..., str]) -> None:
     router = {"kind": "gateway", "gateway": "public"}
-    own = deployments_of(PlatformArgs.model_validate(stack(PACKED, router=router)))
-    namespace = team_of(Team(), tuple(own.values()))
-    (args,) = own.values()
-    for account in {pods.spec.get("serviceAccountName", "default") for pods in pods_of(args)} - {"default"}:
+    (args,) = deployments_of(PlatformArgs.model_validate(stack(PACKED, router=router))).values()
+    own = (of_deployment(args), service(), copies(bucket=True), smoke())
+    namespace = team_of(Team(), own)
+    every = [pods for workload in own for pods in workload.pods]
+    for account in {pods.spec.get("serviceAccountName", "default") for pods in every} - {"default"}:
         metadata = {"name": account}
         accounts = f"/api/v1/namespaces/{namespace}/serviceaccounts"
         api.post(accounts, json={"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata})
-    answers = [post(api, namespace, pods.spec) for pods in pods_of(args) for _ in range(_count(pods))]
+    answers = [post(api, namespace, pods.spec) for pods in every for _ in range(_count(pods))]
     assert [answer.json()["message"] for answer in answers if not answer.is_success] == []
     status = api.get(f"/api/v1/namespaces/{namespace}/resourcequotas/team").json()["status"]
     assert status["used"] == status["hard"]
-    more = post(api, namespace, next(pods_of(args)).spec)
+    more = post(api, namespace, every[0].spec)
     assert more.status_code == 403
     assert "exceeded quota: team" in more.json()["message"]
     expose = {"type": "LoadBalancer", "ports": [{"port": 80}]}
-    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "open"}, "spec": expose}
-    opened = api.post(f"/api/v1/namespaces/{namespace}/services", json=service)
+    balanced = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "open"}, "spec": expose}
+    opened = api.post(f"/api/v1/namespaces/{namespace}/services", json=balanced)
     assert "exceeded quota: team" in opened.json()["message"]
 
 

@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from pulumi_lws.facts.api_paths import APIS
 from pulumi_lws.serving.routing import envoy, picker
 
-BOOTSTRAP = envoy.bootstrap(8000)
+OPENED = (APIS["chat"], APIS["models"])
+BOOTSTRAP = envoy.bootstrap(8000, OPENED)
 API, STATUS = BOOTSTRAP["static_resources"]["listeners"]
 
 
@@ -20,9 +22,17 @@ def filters() -> dict[str, Any]:
     return {one["name"].rpartition(".")[2]: one["typed_config"] for one in manager(API)["http_filters"]}
 
 
+def routes() -> list[dict[str, Any]]:
+    """The routes, of which Envoy takes the first that matches."""
+    found: list[dict[str, Any]] = manager(API)["route_config"]["virtual_hosts"][0]["routes"]
+    return found
+
+
 def route() -> dict[str, Any]:
-    (only,) = manager(API)["route_config"]["virtual_hosts"][0]["routes"]
-    found: dict[str, Any] = only["route"]
+    """What is done with a request of each API that is opened."""
+    *opened, _ = routes()
+    found: dict[str, Any] = opened[0]["route"]
+    assert [one["route"] for one in opened] == [found] * len(opened)
     return found
 
 
@@ -48,6 +58,28 @@ def nodes(value: Any) -> Iterator[dict[str, Any]]:
 )
 def test_a_client_cannot_choose_where_its_request_goes(header: str) -> None:
     assert {"remove": header} in filters()["header_mutation"]["mutations"]["request_mutations"]
+
+
+def test_only_what_is_opened_goes_to_a_pod_whole_path_and_method() -> None:
+    *opened, _ = routes()
+    assert [one["match"] for one in opened] == [
+        {"path": api.path, "headers": [{"name": ":method", "string_match": {"exact": api.method}}]} for api in OPENED
+    ]
+
+
+def test_everything_else_is_answered_404_and_nobody_is_asked() -> None:
+    nothing_else = routes()[-1]
+    assert nothing_else.pop("direct_response")["status"] == 404
+    name = next(one["name"] for one in manager(API)["http_filters"] if one["name"].endswith("ext_proc"))
+    assert nothing_else == {
+        "match": {"prefix": "/"},
+        "typed_per_filter_config": {
+            name: {
+                "@type": "type.googleapis.com/envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute",
+                "disabled": True,
+            }
+        },
+    }
 
 
 def test_headers_of_clients_go_before_the_picker_sets_them() -> None:

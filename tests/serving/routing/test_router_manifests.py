@@ -1,5 +1,6 @@
 """The objects of a router."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import yaml
 from pydantic import TypeAdapter
 
 from pulumi_lws.checking.judging import check
+from pulumi_lws.facts.api_paths import APIS, DEFAULT_APIS
 from pulumi_lws.rules.rule import Target
 from pulumi_lws.serving.routing import manifests
 from pulumi_lws.serving.routing.pool import RoutedPool
@@ -76,6 +78,26 @@ def test_clients_reach_the_router_where_they_reach_any_deployment() -> None:
     )
 
 
+def opened_by_envoy(declared: dict[str, Any]) -> list[tuple[str, str]]:
+    """Methods and paths that the Envoy of a router sends to pods, as its configuration has them."""
+    configuration = json.loads(objects(declared)["router-configuration"]["data"]["envoy.yaml"])
+    manager = configuration["static_resources"]["listeners"][0]["filter_chains"][0]["filters"][0]["typed_config"]
+    routes = manager["route_config"]["virtual_hosts"][0]["routes"]
+    matches = [route["match"] for route in routes if "route" in route]
+    return [(match["headers"][0]["string_match"]["exact"], match["path"]) for match in matches]
+
+
+def test_envoy_opens_what_a_model_that_writes_text_is_asked_for() -> None:
+    assert opened_by_envoy(STANDALONE) == [(APIS[name].method, APIS[name].path) for name in DEFAULT_APIS]
+
+
+def test_envoy_opens_what_is_declared_each_once() -> None:
+    assert opened_by_envoy(STANDALONE | {"apis": ["embeddings", "models", "embeddings"]}) == [
+        ("POST", "/v1/embeddings"),
+        ("GET", "/v1/models"),
+    ]
+
+
 def test_the_pool_has_the_pods_that_serve_and_fails_closed() -> None:
     assert objects(GATEWAY)["inference-pool"] == {
         "apiVersion": "inference.networking.k8s.io/v1",
@@ -94,20 +116,29 @@ def test_the_pool_has_the_pods_that_serve_and_fails_closed() -> None:
     }
 
 
-def test_the_route_leads_from_the_gateway_to_the_pool() -> None:
-    assert objects(GATEWAY)["route"]["spec"] == {
+def test_the_route_leads_what_clients_may_ask_for_to_the_pool_and_nothing_else() -> None:
+    assert objects(GATEWAY | {"apis": ["chat", "models", "chat"]})["route"]["spec"] == {
         "parentRefs": [
             {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": "edge", "namespace": "gateways"}
         ],
         "hostnames": ["glm.example.com"],
         "rules": [
             {
-                "matches": [{"path": {"type": "PathPrefix", "value": "/"}}],
+                "matches": [
+                    {"path": {"type": "Exact", "value": "/v1/chat/completions"}, "method": "POST"},
+                    {"path": {"type": "Exact", "value": "/v1/models"}, "method": "GET"},
+                ],
                 "backendRefs": [{"group": "inference.networking.k8s.io", "kind": "InferencePool", "name": "glm-5"}],
                 "timeouts": {"request": "0s", "backendRequest": "0s"},
             }
         ],
     }
+
+
+def test_the_route_opens_what_a_model_that_writes_text_is_asked_for() -> None:
+    (rule,) = objects(GATEWAY)["route"]["spec"]["rules"]
+    opened = [(match["method"], match["path"]["type"], match["path"]["value"]) for match in rule["matches"]]
+    assert opened == [(APIS[name].method, "Exact", APIS[name].path) for name in DEFAULT_APIS]
 
 
 def test_a_router_may_read_pods_and_nothing_else() -> None:

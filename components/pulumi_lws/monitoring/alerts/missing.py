@@ -17,7 +17,8 @@ def missing_alerts(settings: Monitoring) -> Iterator[Alert]:
 
 
 def _serving_unseen(minutes: int) -> Alert:
-    serves = f'lws:pod:info{{serves="true"}} and {on(POD)} (kube_pod_status_ready{{condition="true"}} == 1)'
+    ready = 'kube_pod_status_ready{condition="true"} == 1'
+    serves = f'lws:pod:info{{serves="true",metrics!="none"}} and {on(POD)} ({ready})'
     return Alert(
         name="LwsServingUnseen",
         expression=f'({serves}) unless {on(("namespace", "pod"))} (up{{deployment!=""}} == 1)',
@@ -34,7 +35,7 @@ def _serving_unseen(minutes: int) -> Alert:
             ("a NetworkPolicy", "`network.monitoring` names the namespace of Prometheus."),
             (
                 "the engine has no /metrics",
-                "SGLang needs `--enable-metrics`; for an engine of your own, disable the alert.",
+                "SGLang needs `--enable-metrics`; an engine of your own `hasMetrics: false`, its default.",
             ),
             ("Prometheus ignores the PodMonitor", "`podMonitorSelectorNilUsesHelmValues: false`, or `objectLabels`."),
         ),
@@ -72,7 +73,8 @@ def _gpu_metrics_missing(minutes: int) -> Alert:
     reported = copied("DCGM_FI_DEV_GPU_UTIL", "Hostname", "node")
     return Alert(
         name="LwsGpuMetricsMissing",
-        expression=f"({gpus} and on (node) lws:node:info) unless on (node) ({reported})",
+        # On Auto Mode the exporter is better left out.
+        expression=f'({gpus} and on (node) lws:node:info{{compute_type!="auto"}}) unless on (node) ({reported})',
         minutes=minutes,
         severity="warning",
         summary="Nobody reports the GPUs of {{ $labels.node }}.",

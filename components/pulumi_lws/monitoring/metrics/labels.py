@@ -16,6 +16,7 @@ POD_LABELS: dict[str, str] = {
     labels.DEPLOYMENT: "deployment",
     labels.ROLE: "role",
     labels.SERVES: "serves",
+    labels.METRICS: "metrics",
     labels.ROUTER: "router",
     labels.LWS_NAME: "leader_worker_set",
     labels.LWS_GROUP_INDEX: "group",

@@ -9,7 +9,7 @@ RECORDED: tuple[Metric, ...] = (
     *rows(
         RECORDINGS,
         "gauge",
-        (*GROUP, "pod", "uid", "node", "worker", "serves"),
+        (*GROUP, "pod", "uid", "node", "worker", "serves", "metrics"),
         ("lws:pod:info", "1", "a pod of a group or deployment, unless it ends; without node while it has none"),
     ),
     *rows(

@@ -68,7 +68,7 @@ def _role(role: RolePlan, pools: Mapping[str, Pool]) -> dict[str, Any]:
         "gpus_per_group": role.gpus_per_group,
         "gpus_per_pod": role.shape.gpus_per_pod,
         "efa_per_pod": pool.efa(role.shape.gpus_per_pod),
-        "parallelism": role.parallelism.model_dump(),
+        "parallelism": role.parallelism.model_dump() if role.parallelism else None,
         "memory_per_gpu_gib": _memory(role.memory),
         "kv_tokens": role.memory.kv_tokens if role.memory else None,
         "context": role.memory.context if role.memory else None,

@@ -12,6 +12,7 @@ from pulumi_lws.planning.formats.wording import (
     context_line,
     headline,
     marks,
+    needed_on_top,
     pool_line,
     role_line,
     step_minutes,
@@ -176,8 +177,9 @@ def _draw_ways(canvas: Canvas, ways: tuple[WayTimes, ...], colour: str) -> None:
 def _draw_notes(canvas: Canvas, plan: Plan) -> None:
     canvas.skip(14)
     for room in plan.headroom:
-        needs = f"needs {room.needed_gpus} GPUs on top" if room.needed_gpus else "takes one copy down at a time"
-        canvas.labelled("rollout", f"on {room.pool} {needs}; {room.available_gpus} are free", column=_LABEL)
+        canvas.labelled(
+            "rollout", f"on {room.pool} {needed_on_top(room)}; {room.available_gpus} are free", column=_LABEL
+        )
     for quota in plan.quotas:
         canvas.labelled("quota", f"{quota.used_vcpus:,} vCPUs of {quota.name} ({quota.code})", column=_LABEL)
     for risk in plan.risks:

@@ -14,6 +14,7 @@ from pulumi_lws.planning.formats.wording import (
     headline,
     marks,
     memory_line,
+    needed_on_top,
     pool_line,
     role_line,
     steps_line,
@@ -108,7 +109,8 @@ def _role(role: RolePlan, pool: Pool, mark: Mark, width: int) -> Iterator[Line]:
         yield from wrapped(" " * _LABEL, memory_line(role.memory), width)
         yield from wrapped(_label("KV cache"), context_line(role.memory), width, label_style="dim")
     else:
-        yield from wrapped(_label("GPU memory"), "not checked: nobody said what the model is like", width, style="dim")
+        why = "nobody said what the model is like" if role.parallelism else "it runs what is sent to it"
+        yield from wrapped(_label("GPU memory"), f"not checked: {why}", width, style="dim")
     if role.times:
         yield from wrapped(_label("first start"), steps_line(role.times.first), width, label_style="dim")
         yield from wrapped(_label("next copy"), steps_line(role.times.next), width, label_style="dim")
@@ -138,8 +140,7 @@ def _label(text: str) -> str:
 
 def _rooms(rooms: Sequence[Headroom]) -> Iterator[tuple[str, str, str]]:
     for room in rooms:
-        needs = f"needs {room.needed_gpus} GPUs on top" if room.needed_gpus else "takes one copy down at a time"
-        yield "rollout", "bold", f"on {room.pool} {needs}; {room.available_gpus} GPUs are free"
+        yield "rollout", "bold", f"on {room.pool} {needed_on_top(room)}; {room.available_gpus} GPUs are free"
 
 
 def _quotas(quotas: Sequence[QuotaUse]) -> Iterator[tuple[str, str, str]]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pulumi_lws.planning.counting import counted
 from pulumi_lws.planning.memory import GpuMemory
-from pulumi_lws.planning.plan import Plan, Pool, RolePlan
+from pulumi_lws.planning.plan import RAY, Headroom, Plan, Pool, RolePlan
 from pulumi_lws.planning.problems import Severity
 from pulumi_lws.planning.times import Step, Way, in_whole_minutes, minutes
 
@@ -79,17 +79,22 @@ def _letter(number: int) -> str:
 
 def role_line(role: RolePlan, pool: Pool) -> str:
     """Say what a role puts on its pool."""
-    copies = counted(role.replicas, "copy", "copies")
+    one, many, of = ("worker", "workers", "for") if role.role == RAY else ("copy", "copies", "of")
+    copies = counted(role.replicas, one, many)
     if role.max_replicas > role.replicas:
-        copies = f"{role.replicas} to {role.max_replicas} copies"
+        copies = f"{role.replicas} to {role.max_replicas} {many}"
+    split = f" {of} {role.parallelism}" if role.parallelism else ""
     shape = role.shape
     nodes = f"{shape.size} nodes with " if shape.size > 1 else ""
     efa = pool.efa(shape.gpus_per_pod)
     missing = role.replicas - len(role.groups)
     without = f"; {missing} without a place" if missing else ""
-    return (
-        f"{copies} of {role.parallelism} on {role.pool}: {nodes}{shape.gpus_per_pod} GPUs and {efa} EFA each{without}"
-    )
+    return f"{copies}{split} on {role.pool}: {nodes}{shape.gpus_per_pod} GPUs and {efa} EFA each{without}"
+
+
+def needed_on_top(room: Headroom) -> str:
+    """Say what a rollout needs of its pool."""
+    return f"needs {room.needed_gpus} GPUs on top" if room.needed_gpus else "takes the old down before the new"
 
 
 def memory_line(memory: GpuMemory) -> str:

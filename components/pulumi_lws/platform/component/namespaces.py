@@ -1,6 +1,6 @@
 """The namespaces of a platform, and who of them may read which weights."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pulumi
 
@@ -10,14 +10,14 @@ from pulumi_lws.component import Manifest
 from pulumi_lws.platform.component.reached import Reached
 from pulumi_lws.platform.settings import PlatformArgs
 from pulumi_lws.platform.weights import DEFAULT_SERVICE_ACCOUNT, readers
-from pulumi_lws.serving.settings import DeploymentArgs
 from pulumi_lws.tenancy.component import TeamNamespace, TeamNamespaceArgs
+from pulumi_lws.tenancy.workloads import TeamWorkload
 
 
 def make_namespaces(
     name: str,
     platform: PlatformArgs,
-    deployments: Mapping[str, DeploymentArgs],
+    workloads: Mapping[str, Sequence[TeamWorkload]],
     reached: Reached,
     opts: pulumi.ResourceOptions,
     *,
@@ -28,7 +28,7 @@ def make_namespaces(
     Args:
         name: Name of the platform.
         platform: The platform.
-        deployments: The arguments of its deployments by name.
+        workloads: What runs for each of its teams.
         reached: Its cluster.
         opts: Options of each object.
         parent: The platform.
@@ -36,8 +36,8 @@ def make_namespaces(
     manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": platform.namespace}}
     made: list[pulumi.Resource] = [Manifest(f"{name}-namespace", manifest, opts)]
     for key, team in platform.teams.items():
-        its = {name: args for name, args in deployments.items() if platform.deployments[name].team == key}
-        made.append(TeamNamespace(f"{name}-team-{key}", TeamNamespaceArgs(key, team, its), opts))
+        args = TeamNamespaceArgs(key, team, beside=workloads.get(key, ()))
+        made.append(TeamNamespace(f"{name}-team-{key}", args, opts))
     return [*made, *_weights(name, platform, reached, made, parent)]
 
 

@@ -20,6 +20,7 @@ from pulumi_lws.platform.component.reached import Reached, kubeconfig_of, reach
 from pulumi_lws.platform.parts import site_of
 from pulumi_lws.platform.secrets import SETTINGS_KEY, secret_somewhere
 from pulumi_lws.platform.settings import PlatformArgs
+from pulumi_lws.platform.teams import workloads_of_teams
 from pulumi_lws.queues.component import KueueQueues
 from pulumi_lws.queues.settings import queues_args
 from pulumi_lws.ray.component import RAY_KINDS
@@ -77,7 +78,9 @@ class Platform(pulumi.ComponentResource):
         if list(platform.add_ons.installed()):
             site = site_of(platform, deployments)
             before.append(ClusterAddOns(f"{name}-add-ons", platform.add_ons, site, self._after(self._reached.ready)))
-        before += make_namespaces(name, platform, deployments, self._reached, self._after(before), parent=self)
+        ray = ray_of(platform)
+        teams = workloads_of_teams(platform, deployments, ray)
+        before += make_namespaces(name, platform, teams, self._reached, self._after(before), parent=self)
         if platform.queues is not None:
             queues = queues_args(platform.queues, platform.pools)
             before.append(KueueQueues(f"{name}-queues", queues, self._after(before)))
@@ -88,9 +91,7 @@ class Platform(pulumi.ComponentResource):
             for key, deployment in deployments.items()
         }
         self.urls = {key: deployment.url for key, deployment in made.items()}
-        self.ray = {
-            key: RAY_KINDS[args.kind](f"{name}-ray-{key}", args, ready) for key, args in ray_of(platform).items()
-        }
+        self.ray = {key: RAY_KINDS[args.kind](f"{name}-ray-{key}", args, ready) for key, args in ray.items()}
         self.gateways = make_around(name, platform, deployments, made, ready)
         self.register_outputs({"urls": self.urls})
 

@@ -70,6 +70,9 @@ class CustomEngine(Declaration):
     startup: Literal["leader_first", "workers_first"] = "leader_first"
     """Who must be up first. ``workers_first``: the leader's command starts once every worker's port answers. Default
     leader_first."""
+    has_metrics: bool = False
+    """Whether ``/metrics`` at the port of the API answers as Prometheus wants it. Default false: nobody reads it, and
+    no alert waits for it."""
     has_python: bool = True
     """Whether the image has python3 (3.9 or newer), which the readiness of groups needs. Default true."""
 

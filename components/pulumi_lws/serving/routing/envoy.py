@@ -1,10 +1,12 @@
-"""The Envoy beside a router: it asks the endpoint picker about every request and sends it where that says.
+"""The Envoy beside a router: it asks the endpoint picker about what clients may ask for and sends it where that says.
 
 Source: the API of Envoy 1.39, and the protocol of the endpoint picker: it names the pod in a header.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
+from pulumi_lws.facts.api_paths import Api
 from pulumi_lws.facts.versions import PINS
 from pulumi_lws.serving.routing.picker import EXTERNAL_PROCESSING_PORT, FOLDER
 
@@ -34,6 +36,9 @@ INTERNAL_HEADERS = (
 )
 """Headers between picker, sidecar and engine. A client's would make them send requests to any address."""
 
+_NOT_OPENED = "The router does not open this path with this method; router.apis says what it opens.\n"
+"""What clients read with a 404 that is not the engine's."""
+
 _RETRIED_BYTES = 4 * 1024 * 1024
 """Longest body that can be sent again: a prompt of about a million tokens."""
 
@@ -48,18 +53,20 @@ def default_image() -> str:
     return f"{pin.source}:{pin.version}"
 
 
-def bootstrap(port: int) -> dict[str, Any]:
+def bootstrap(port: int, apis: Iterable[Api]) -> dict[str, Any]:
     """Return the configuration of Envoy.
 
-    It fails closed: without an answer of the picker nobody knows which pods fit together.
+    It fails closed: without an answer of the picker nobody knows which pods fit together, and what is not opened is
+    answered by nobody.
 
     Args:
         port: Port of the API.
+        apis: What clients may ask for. Everything else is 404.
     """
     return {
         "admin": {"address": _address("127.0.0.1", _ADMIN_PORT)},
         "static_resources": {
-            "listeners": [_api(port), _status()],
+            "listeners": [_api(port, apis), _status()],
             "clusters": [_pods(), _picker(), _static("admin", _ADMIN_PORT)],
         },
     }
@@ -100,9 +107,10 @@ def _ready() -> dict[str, Any]:
     return {"httpGet": {"path": "/ready", "port": STATUS_PORT}}
 
 
-def _api(port: int) -> dict[str, Any]:
-    route = {
-        "match": {"prefix": "/"},
+def _route(api: Api) -> dict[str, Any]:
+    """Send an API to the pods: the whole path and its method, and nothing below it."""
+    return {
+        "match": {"path": api.path, "headers": [{"name": ":method", "string_match": {"exact": api.method}}]},
         "route": {
             "cluster": "pods",
             # An answer may take as long as it likes, and a request may wait in a queue without a byte.
@@ -117,6 +125,19 @@ def _api(port: int) -> dict[str, Any]:
             },
         },
     }
+
+
+def _nothing_else() -> dict[str, Any]:
+    """Answer everything else with 404, without asking the picker."""
+    unasked = {"@type": f"{_TYPES}.extensions.filters.http.ext_proc.v3.ExtProcPerRoute", "disabled": True}
+    return {
+        "match": {"prefix": "/"},
+        "direct_response": {"status": 404, "body": {"inline_string": _NOT_OPENED}},
+        "typed_per_filter_config": {"envoy.filters.http.ext_proc": unasked},
+    }
+
+
+def _api(port: int, apis: Iterable[Api]) -> dict[str, Any]:
     mutations = [{"remove": header} for header in INTERNAL_HEADERS]
     filters = [
         _filter("header_mutation", "HeaderMutation", {"mutations": {"request_mutations": mutations}}),
@@ -139,7 +160,7 @@ def _api(port: int) -> dict[str, Any]:
         "name": _API,
         "address": _address("0.0.0.0", port),  # noqa: S104 - clients reach the pod by its address
         "per_connection_buffer_limit_bytes": _RETRIED_BYTES,
-        "filter_chains": [_http(_API, [route], filters)],
+        "filter_chains": [_http(_API, [*map(_route, apis), _nothing_else()], filters)],
     }
 
 

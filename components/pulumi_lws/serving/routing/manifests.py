@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from pulumi_lws.facts import labels
+from pulumi_lws.facts.api_paths import APIS, Api
 from pulumi_lws.facts.versions import PINS
 from pulumi_lws.serving.disruption import disruption_budget
 from pulumi_lws.serving.routing import envoy, picker, sidecar
@@ -75,6 +76,11 @@ def router_objects(router: Router, pool: RoutedPool, port: int, image: str | Non
             return _behind_gateway(router, pool, image or default_image())
 
 
+def api_match(api: Api, prefix: str = "") -> Manifest:
+    """Return what an HTTPRoute matches of an API: the whole path and its method, and nothing below it."""
+    return {"path": {"type": "Exact", "value": f"{prefix}{api.path}"}, "method": api.method}
+
+
 def sidecar_rights(name: str, namespace: str, account: str, *, is_ours: bool) -> dict[str, Manifest]:
     """Render what the sidecars of decode need to know the pods of the pool, by the suffix of each Pulumi name.
 
@@ -95,7 +101,8 @@ def sidecar_rights(name: str, namespace: str, account: str, *, is_ours: bool) ->
 
 
 def _standalone(router: StandaloneRouter, pool: RoutedPool, port: int, image: str) -> dict[str, Manifest]:
-    files = {picker.CONFIGURATION: _text(picker.configuration(pool)), envoy.BOOTSTRAP: _bootstrap(port)}
+    bootstrap = _bootstrap(port, _opened(router))
+    files = {picker.CONFIGURATION: _text(picker.configuration(pool)), envoy.BOOTSTRAP: bootstrap}
     arguments = picker.arguments(pool, has_inference_pool=False, beside_proxy=True)
     containers = [
         envoy.container(envoy.default_image(), port, drain_seconds=pool.drain_seconds),
@@ -153,10 +160,15 @@ def _text(content: Mapping[str, Any]) -> str:
     return json.dumps(content, indent=2)
 
 
+def _opened(router: Router) -> tuple[Api, ...]:
+    """Return what clients may ask for."""
+    return tuple(APIS[name] for name in dict.fromkeys(router.apis))
+
+
 @cache
-def _bootstrap(port: int) -> str:
-    """Write Envoy's configuration, the same for all deployments and long to write."""
-    return _text(envoy.bootstrap(port))
+def _bootstrap(port: int, apis: tuple[Api, ...]) -> str:
+    """Write Envoy's configuration, the same for many deployments and long to write."""
+    return _text(envoy.bootstrap(port, apis))
 
 
 def _config_map(pool: RoutedPool, data: Mapping[str, str]) -> Manifest:
@@ -232,7 +244,7 @@ def _route(router: GatewayRouter, pool: RoutedPool) -> Manifest:
         gateway["namespace"] = router.gateway_namespace
     backend = {"group": INFERENCE_GROUP, "kind": "InferencePool", "name": pool.name}
     rule = {
-        "matches": [{"path": {"type": "PathPrefix", "value": "/"}}],
+        "matches": [api_match(api) for api in _opened(router)],
         "backendRefs": [backend],
         # An answer may take as long as it likes.
         "timeouts": {"request": "0s", "backendRequest": "0s"},

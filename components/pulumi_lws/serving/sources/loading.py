@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from pulumi_lws.planning.times import Way
 from pulumi_lws.serving.sources.settings import HuggingFaceSource, NodeSource, S3Source, Source, VolumeSource
 
 EngineKind = Literal["vllm", "sglang", "custom"]
@@ -71,6 +72,21 @@ def wait_for_weights_command(finish_file: str, seconds: int) -> list[str]:
 def is_in_image(source: Source, model: str) -> bool:
     """Tell whether the image brings the weights: the model is a path, and nothing else provides it."""
     return isinstance(source, HuggingFaceSource) and model.startswith("/")
+
+
+def way_of(source: Source, model: str) -> Way:
+    """Return how the weights get from their source to the GPUs."""
+    match source:
+        case _ if is_in_image(source, model):
+            return "local-disk"
+        case HuggingFaceSource():
+            return "download"
+        case S3Source():
+            return "s3-stream"
+        case VolumeSource():
+            return "shared-volume-stream" if source.stream else "shared-volume"
+        case NodeSource():
+            return "local-disk"
 
 
 def _found(source: Source, model: str) -> Loading:

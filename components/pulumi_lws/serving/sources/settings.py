@@ -5,9 +5,18 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from pulumi_lws.declarations import Declaration, ObjectName, PositiveCount
+from pulumi_lws.facts.instance_stores import INSTANCE_STORES
 from pulumi_lws.planning.problems import invalid
 
 _LONGEST_PATH = 4096
+
+_STORE = INSTANCE_STORES["al2023"].mount
+
+HUB_BELOW = "pulumi-lws/hub"
+"""Folder of the instance store that keeps what comes from the hub."""
+
+COMPILED_BELOW = "pulumi-lws/cache"
+"""Folder of the instance store that keeps compiled kernels."""
 
 
 def _folder(path: str) -> str:
@@ -52,9 +61,10 @@ class HuggingFaceSource(Declaration):
     declaration."""
     revision: Revision | None = None
     """Branch, tag or commit. Default: the newest."""
-    path: AbsolutePath | None = "/mnt/k8s-disks/0/pulumi-lws/hub"
+    path: AbsolutePath | None = f"{_STORE}/{HUB_BELOW}"
     """Folder of the node that keeps what was downloaded, so that a restarted pod and its neighbours need not do it
-    again. Default: below the instance store, where EKS mounts it as RAID 0. None: lost with the pod."""
+    again. Default: below the instance store; a stack file knows where the nodes of its pools mount it, a program of
+    your own takes them for Amazon Linux 2023. None: lost with the pod."""
 
 
 class S3Source(Declaration):
@@ -111,8 +121,9 @@ class CompileCache(Declaration):
 
     kind: Literal["node", "claim", "none"] = "node"
     """``node``: a folder of the node's disks; ``claim``: a shared volume; ``none``: lost with the pod. Default node."""
-    path: AbsolutePath = "/mnt/k8s-disks/0/pulumi-lws/cache"
-    """Folder of the node. Default: below the instance store, where EKS mounts it as RAID 0."""
+    path: AbsolutePath = f"{_STORE}/{COMPILED_BELOW}"
+    """Folder of the node. Default: below the instance store; a stack file knows where the nodes of its pools mount it,
+    a program of your own takes them for Amazon Linux 2023."""
     claim: ObjectName | None = None
     """PersistentVolumeClaim of the namespace; required for ``claim``, and for nothing else. Default none."""
 
