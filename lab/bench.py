@@ -1,7 +1,7 @@
 """Measures the library against a bare program that registers the same objects, pair by pair in one run.
 
-Only the ratio means something: the machine's own speed drifts. ``python -m lab.bench`` prints it, and how fast
-``lws check`` and the checks of a stack file are.
+Only the ratio means something: the machine's own speed drifts. ``python -m lab.bench`` prints it, and how fast the
+policy pack, ``lws check`` and the checks of a stack file are.
 """
 
 import json
@@ -16,7 +16,7 @@ from typing import Any
 import typer
 import yaml
 
-from lab import check_speed, cli, engine, probe_speed, serving_speed
+from lab import check_speed, cli, engine, pack_speed, probe_speed, serving_speed
 from lab.cluster.layout import Layout
 from lab.folders import PROJECT, lab_folder
 from lab.project import STACK, Project, leave_models_alone, make
@@ -26,6 +26,8 @@ from pulumi_lws.serving.render import render
 
 LAB = "bench"
 PAIRS = 5
+DEPLOYMENTS = 70
+"""So many have more objects than the pack is measured with."""
 LARGEST_RATIO = 1.2
 """What the components may cost: an update takes at most this many times as long as the bare program's."""
 
@@ -77,13 +79,15 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             ours, bare = _projects(Path(folder))
             pairs = [(_timed_update(ours), _timed_update(bare)) for _ in range(PAIRS)]
+            many = PlatformArgs.model_validate(serving_speed.stack(DEPLOYMENTS))
+            of_the_pack = pack_speed.measure(bare, bare_objects(many))
     finally:
         cli.down(name=LAB, keep=False)
     ratios = [with_us / without for with_us, without in pairs]
     for (with_us, without), ratio in zip(pairs, ratios, strict=True):
         typer.echo(f"pulumi up of the local stack {with_us:.2f} s, bare program {without:.2f} s: {ratio:.2f}")
     typer.echo(f"median ratio {statistics.median(ratios):.2f}, at most {LARGEST_RATIO} wanted")
-    for line in [*check_speed.measure(), *serving_speed.measure(), *probe_speed.measure()]:
+    for line in [*of_the_pack, *check_speed.measure(), *serving_speed.measure(), *probe_speed.measure()]:
         typer.echo(line)
 
 

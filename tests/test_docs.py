@@ -13,7 +13,7 @@ from pulumi_lws.rules.catalogue import RULES
 from pulumi_lws.testing.monitor import record
 
 PROJECT = Path(__file__).resolve().parent.parent
-DOCUMENTS = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *sorted((PROJECT / "docs").glob("*.md"))]
+DOCUMENTS = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *sorted((PROJECT / "docs").rglob("*.md"))]
 
 
 def blocks(language: str) -> list[Any]:

@@ -13,6 +13,7 @@ from lab import docs
 PROJECT = Path(__file__).resolve().parent.parent
 OURSELVES = "pulumi-lws"
 WRITE_DOCS_AGAIN = "run `make docs`"
+PAGES = docs.pages()
 WRITE_AGAIN = "run `make lock`"
 
 
@@ -49,6 +50,10 @@ def test_what_is_installed_is_what_is_pinned() -> None:
     assert different == {}, WRITE_AGAIN
 
 
-@pytest.mark.parametrize("page", docs.pages(), ids=lambda path: path.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_a_generated_page_is_as_the_command_writes_it(page: Path) -> None:
-    assert page.read_text(encoding="utf-8") == docs.pages()[page], WRITE_DOCS_AGAIN
+    assert page.read_text(encoding="utf-8") == PAGES[page], WRITE_DOCS_AGAIN
+
+
+def test_a_rule_that_there_is_no_more_has_no_page() -> None:
+    assert docs.left_over() == [], WRITE_DOCS_AGAIN

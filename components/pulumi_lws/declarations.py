@@ -150,12 +150,6 @@ VersionText = Annotated[str, AfterValidator(_version)]
 """A version: major and minor, a patch level if you like."""
 
 
-def major_and_minor(version: str) -> tuple[int, int]:
-    """Return the first two numbers of a ``VersionText``."""
-    major, minor = version.removeprefix("v").split(".")[:2]
-    return int(major), int(minor)
-
-
 def is_label_key(key: Any) -> bool:
     """Tell whether a node can have a label of that key: an optional DNS prefix and a name of at most 63 characters."""
     if not isinstance(key, str):

@@ -11,9 +11,8 @@ from typer.testing import CliRunner, Result
 
 from pulumi_lws.cli.main import app
 from pulumi_lws.cli.target import target_of
-from pulumi_lws.declarations import major_and_minor
 from pulumi_lws.facts.versions import PINS
-from pulumi_lws.rules.rule import Target
+from pulumi_lws.rules.rule import Target, major_and_minor
 
 GOOD = "apiVersion: v1\nkind: Service\nmetadata: {name: a}\n"
 REFUSED = GOOD.replace("name: a", "name: 1")

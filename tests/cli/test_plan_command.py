@@ -16,6 +16,9 @@ from tests.conftest import PROJECT, Golden
 
 KEY = "pulumi-lws:platform"
 
+FORMS = {"text": "txt", "json": "json", "svg": "svg"}
+"""Forms of a plan, each with the ending of its reviewed file."""
+
 
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,10 +79,16 @@ def planned(*arguments: str, standard_input: str | None = None) -> dict[str, Any
 
 def test_every_form_is_as_reviewed(golden: Golden) -> None:
     write(platform())
-    forms = {"text": "txt", "json": "json", "svg": "svg"}
-    ended = {ending: lws("plan", "Pulumi.prod.yaml", "--format", form) for form, ending in forms.items()}
+    ended = {ending: lws("plan", "Pulumi.prod.yaml", "--format", form) for form, ending in FORMS.items()}
     assert [(each.exit_code, each.stderr) for each in ended.values()] == [(0, "")] * 3
     golden.compare_files("plan", {f"prod.{ending}": each.stdout for ending, each in ended.items()})
+
+
+def test_what_runs_on_ray_is_drawn_beside_deployments_as_reviewed(golden: Golden) -> None:
+    file = str(PROJECT / "examples" / "plan" / "Pulumi.ray.yaml")
+    ended = {ending: lws("plan", file, "--format", form) for form, ending in FORMS.items()}
+    assert [(each.exit_code, each.stderr) for each in ended.values()] == [(0, "")] * 3
+    golden.compare_files("plan-ray", {f"ray.{ending}": each.stdout for ending, each in ended.items()})
 
 
 @pytest.mark.parametrize("file", sorted((PROJECT / "stacks").glob("Pulumi.*.yaml")), ids=lambda path: path.name)
@@ -193,6 +202,40 @@ def test_only_named_deployments_are_shown_with_all_that_shares_their_pools() -> 
     ended = lws("plan", "Pulumi.prod.yaml", "--name", "gpt")
     assert (ended.exit_code, ended.stdout) == (2, "")
     assert "gpt: choose from glm-5, gpt-oss" in ended.stderr
+
+
+def on_ray() -> dict[str, Any]:
+    """A stack with something of both kinds on Ray, and a deployment beside them."""
+    text = (PROJECT / "examples" / "plan" / "Pulumi.ray.yaml").read_text(encoding="utf-8")
+    settings: dict[str, Any] = yaml.safe_load(text)["config"][KEY]
+    return settings
+
+
+@pytest.mark.parametrize("name", ["llama", "jobs"])
+def test_the_file_of_something_on_ray_is_planned_like_the_stack_that_has_it(name: str) -> None:
+    settings = on_ray()
+    del settings["deployments"]
+    write(settings)
+    alone = settings["ray"][name] | {"name": name, "pools": settings["pools"]}
+    Path("alone.yaml").write_text(yaml.safe_dump(alone))
+    parts = ("stack", "deployments", "problems")
+    assert [planned("alone.yaml")[part] for part in parts] == [
+        name,
+        planned("Pulumi.prod.yaml", "--name", name)["deployments"],
+        [],
+    ]
+    most = "maxCopies" if name == "llama" else "maxWorkers"
+    Path("alone.yaml").write_text(yaml.safe_dump(alone | {most: 9}))
+    assert [problem["path"] for problem in planned("alone.yaml")["problems"]] == [most]
+
+
+def test_what_runs_on_ray_is_shown_by_name_with_all_that_shares_its_pool() -> None:
+    write(on_ray())
+    plan = planned("Pulumi.prod.yaml", "--name", "llama")
+    assert [(role["name"], role["role"]) for role in plan["deployments"]] == [("gpt-oss", "serve"), ("llama", "ray")]
+    assert {risk["subject"] for risk in plan["risks"]} == {"pools.p5", "ray.llama"}
+    ended = lws("plan", "Pulumi.prod.yaml", "--name", "lama")
+    assert "lama: choose from gpt-oss, jobs, llama" in ended.stderr
 
 
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(

@@ -20,11 +20,13 @@ from pulumi_policy import (
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
 
 from pulumi_lws.planning.problems import Severity
-from pulumi_lws.policies.pack import UNSEEN_POLICY, _Pack, _policy, plain, policies, run
+from pulumi_lws.policies.pack import UNSEEN_AROUND_POLICY, UNSEEN_POLICY, _Pack, _policy, plain, policies, run
+from pulumi_lws.policies.reading import Readings
 from pulumi_lws.rules.catalogue import RULES
 from pulumi_lws.rules.levels import Preset
-from pulumi_lws.rules.scope import SCOPE_POLICY, Scope
+from pulumi_lws.rules.scope import SCOPE_POLICY
 from pulumi_lws.rules.values import UNKNOWN
+from tests.policies.pack_run import Registered, run_pack
 
 LWS = "kubernetes:leaderworkerset.x-k8s.io/v1:LeaderWorkerSet"
 PACK = {policy.name: policy for policy in policies()}
@@ -61,7 +63,7 @@ def reported(
 
 def test_errors_are_mandatory_policies_and_warnings_and_what_cannot_be_seen_advisory_ones() -> None:
     levels = {Severity.ERROR: EnforcementLevel.MANDATORY, Severity.WARNING: EnforcementLevel.ADVISORY}
-    others = dict.fromkeys((SCOPE_POLICY, "exemptions", UNSEEN_POLICY), EnforcementLevel.ADVISORY)
+    others = dict.fromkeys((SCOPE_POLICY, "exemptions", UNSEEN_POLICY, UNSEEN_AROUND_POLICY), EnforcementLevel.ADVISORY)
     expected = {rule.name: levels[rule.severity] for rule in RULES} | others
     assert {name: policy.enforcement_level for name, policy in PACK.items()} == expected
 
@@ -86,7 +88,7 @@ def test_a_rule_that_fails_is_said_and_stops_nothing(monkeypatch: pytest.MonkeyP
 
     warnings: list[str] = []
     monkeypatch.setattr(pulumi.log, "warn", warnings.append)
-    policy = _policy(replace(RULES[1], check=fail), Preset.STANDARD, _Pack(Scope()))
+    policy = _policy(replace(RULES[1], check=fail), Preset.STANDARD, _Pack(Readings()))
     assert reported(policy, {}) == []
     [warning] = warnings
     assert warning.startswith(
@@ -97,6 +99,12 @@ def test_a_rule_that_fails_is_said_and_stops_nothing(monkeypatch: pytest.MonkeyP
 def test_proxies_become_plain_data_with_unknowns_marked() -> None:
     proxy = unknown_checking_proxy({"a": [{"b": UNKNOWN_STRING_VALUE}, UNKNOWN_STRING_VALUE, "text"], "c": 2.0})
     assert plain(proxy) == {"a": [{"b": UNKNOWN}, UNKNOWN, "text"], "c": 2.0}
+
+
+def test_whole_numbers_are_whole_again() -> None:
+    read = plain(unknown_checking_proxy({"gpus": 8.0, "share": 0.5, "most": float("inf"), "on": True}))
+    assert read == {"gpus": 8, "share": 0.5, "most": float("inf"), "on": True}
+    assert [type(value) for value in read.values()] == [int, float, float, bool]
 
 
 def test_a_breach_is_reported_with_its_fix() -> None:
@@ -163,6 +171,21 @@ def test_a_rule_that_looks_around_blocks_nothing_that_it_cannot_see() -> None:
         raise AssertionError(message)
 
     policy.validate(StackValidationArgs([service, groups], {}, {}), report)
+
+
+def test_what_a_rule_that_looks_around_cannot_see_is_said_of_the_object_once() -> None:
+    service = Registered(
+        "kubernetes:core/v1:Service", "svc", {"metadata": {"name": UNKNOWN_STRING_VALUE, "namespace": "models"}}
+    )
+    groups = Registered(LWS, "lws", {"metadata": {"name": "llm", "namespace": "models"}, "spec": {}})
+    said = sorted(
+        (each.name, each.level, each.message.partition(":")[0])
+        for each in run_pack(service, groups)
+        if each.policy in (UNSEEN_POLICY, UNSEEN_AROUND_POLICY)
+    )
+    assert said == [
+        ("svc", "advisory", f"{rule} could not judge metadata.name") for rule in ("service-links", "shadowing-service")
+    ]
 
 
 def a_resource(type_token: str, properties: dict[str, Any], urn: str) -> PolicyResource:

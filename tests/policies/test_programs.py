@@ -1,7 +1,6 @@
 """The whole pack on whole programs: none of ours, and of strange shapes."""
 
-import re
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import pulumi
@@ -10,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
+from lab.rule_samples import samples
 from pulumi_lws.rules.catalogue import RULES
 from pulumi_lws.rules.levels import Preset
 from pulumi_lws.rules.rule import RegisteredObject
@@ -82,12 +82,59 @@ ORDINARY = (
         },
         provider="default_7_51_1",
     ),
+    Registered("aws:ec2/vpc:Vpc", "network", {"cidrBlock": "10.0.0.0/16"}, provider="default_7_51_1"),
+    Registered(
+        "aws:ec2/securityGroup:SecurityGroup",
+        "web",
+        {"egress": [{"protocol": "-1", "fromPort": 0.0, "toPort": 0.0, "cidrBlocks": ["0.0.0.0/0"]}]},
+        provider="default_7_51_1",
+    ),
+    Registered("aws:ssm/parameter:Parameter", "motto", {"type": "String", "value": "work"}, provider="default_7_51_1"),
+    Registered("kubernetes:core/v1:Namespace", "web", {"metadata": {"name": "web"}}),
+    Registered(
+        "kubernetes:core/v1:ConfigMap",
+        "web",
+        {"metadata": {"name": "web", "namespace": "web"}, "data": {"host": UNKNOWN_STRING_VALUE, "motto": "work"}},
+    ),
     Registered("random:index/randomPassword:RandomPassword", "password", {"length": 20.0}, provider="default_4_19_1"),
 )
 
 
 def test_an_ordinary_program_gets_not_one_violation() -> None:
     assert run_pack(*ORDINARY, preset=Preset.STRICT) == []
+
+
+GROUP, CLUSTER = "aws:ec2/securityGroup:SecurityGroup", "aws:eks/cluster:Cluster"
+
+
+def test_a_group_of_efa_is_told_by_what_is_made_from_it_before_ids_are_known() -> None:
+    group = Registered(GROUP, "efa", {"ingress": UNKNOWN_STRING_VALUE, "egress": UNKNOWN_STRING_VALUE})
+    of_group = {"securityGroupId": [group.urn], "referencedSecurityGroupId": [group.urn]}
+    ids = dict.fromkeys(of_group, UNKNOWN_STRING_VALUE)
+    rules = [
+        Registered(
+            f"aws:vpc/securityGroup{direction}Rule:SecurityGroup{direction}Rule",
+            direction,
+            {**ids, "ipProtocol": "-1"},
+            made_from=of_group,
+        )
+        for direction in ("Ingress", "Egress")
+    ]
+    without = replace(group, properties={})
+    assert run_pack(without, *rules) == []
+    assert outline(run_pack(without, rules[0])) == {("efa-security-group", "mandatory", "efa")}
+    # Its own rules are an output of others, so the preview can say nothing of them.
+    assert outline(run_pack(group)) == {("values-not-seen", "advisory", "efa")}
+
+
+def test_the_network_of_a_cluster_is_found_through_its_subnets() -> None:
+    network, elsewhere = (Registered("aws:ec2/vpc:Vpc", name, {}) for name in ("network", "elsewhere"))
+    subnet = Registered("aws:ec2/subnet:Subnet", "subnet", {}, made_from={"vpcId": [network.urn]})
+    cluster = Registered(CLUSTER, "cluster", {}, made_from={"vpcConfig": [subnet.urn]})
+    found = run_pack(network, elsewhere, subnet, cluster, preset=Preset.STRICT)
+    assert outline(found) == {("protected", "mandatory", "network"), ("protected", "mandatory", "cluster")}
+    both = (replace(each, protect=True) for each in (network, cluster))
+    assert run_pack(*both, elsewhere, subnet, preset=Preset.STRICT) == []
 
 
 def cpu_groups(**metadata: Any) -> Registered:
@@ -140,12 +187,7 @@ def test_what_the_configuration_cannot_mean_is_said_once() -> None:
     }
 
 
-SAMPLES = Path(__file__).parents[1] / "rules" / "samples"
-SUBJECT = re.compile(r"^ +(?:- )?type: (\S+)$", re.MULTILINE)
-TYPES = sorted(
-    {each for path in SAMPLES.rglob("*.yaml") for each in SUBJECT.findall(path.read_text(encoding="utf-8"))}
-    | {STACK, "kubernetes:x", ""}
-)
+TYPES = sorted({each.type for sample in samples() for each in sample.together} | {STACK, "kubernetes:x", ""})
 """What rules look at, as their samples show, and what none does."""
 
 FIELDS = (

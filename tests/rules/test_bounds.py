@@ -20,7 +20,13 @@ from pulumi_lws.rules.values import UNKNOWN
 RULE = {rule.name: rule for rule in RULES}
 
 
-def breaks(rule: str, spec: Mapping[str, Any], target: Target | None = None, **metadata: Any) -> bool:
+def breaks(
+    rule: str,
+    spec: Mapping[str, Any],
+    target: Target | None = None,
+    values: Mapping[str, Any] | None = None,
+    **metadata: Any,
+) -> bool:
     """Whether a LeaderWorkerSet breaks a rule."""
     manifest = {
         "kind": "LeaderWorkerSet",
@@ -28,7 +34,7 @@ def breaks(rule: str, spec: Mapping[str, Any], target: Target | None = None, **m
         "metadata": metadata,
         "spec": spec,
     }
-    return bool(RULE[rule].problems(registered(manifest), target or Target()))
+    return bool(RULE[rule].problems(registered(manifest), target or Target(), values or {}))
 
 
 def scaled(value: int | str, replicas: int, rounded: Any) -> int:
@@ -91,7 +97,9 @@ def test_a_name_fits_where_the_longest_label_has_63_characters(
     assert breaks("name-fits", spec, name=name) == (len(f"{stateful_set}-{'0' * 10}") > 63)
     queue = {"kueue.x-k8s.io/queue-name": "team-a"}
     too_long = len(f"leaderworkerset-{name}-{last}-abcde") > 63
-    assert breaks("name-fits-kueue", spec, name=name, labels=queue) == too_long
+    older = {"workloadIdentifierAnnotations": False}
+    assert breaks("name-fits-kueue", spec, values=older, name=name, labels=queue) == too_long
+    assert not breaks("name-fits-kueue", spec, name=name, labels=queue)
 
 
 @given(st.integers(1, 30), st.integers(0, 40), amounts)

@@ -20,7 +20,7 @@ _LEVEL = "enforcementLevel"
 _ALL = "all"
 
 _SEVERITIES = {Level.MANDATORY: Severity.ERROR, Level.ADVISORY: Severity.WARNING}
-_OF_PROGRAMS = ("values-not-seen", "exemptions")
+_OF_PROGRAMS = ("values-not-seen", "objects-not-seen", "exemptions")
 """Policies of the pack that are no rules of the catalogue and have no parameters."""
 
 

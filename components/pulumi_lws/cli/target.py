@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import typer
 from pydantic import TypeAdapter, ValidationError
 
-from pulumi_lws.declarations import VersionText, major_and_minor
-from pulumi_lws.rules.rule import Target, Version
+from pulumi_lws.declarations import VersionText
+from pulumi_lws.rules.rule import Target, Version, major_and_minor
 
 GANGS = ("kueue", "volcano", "kai")
 """Schedulers of whole groups that rules know."""

@@ -8,7 +8,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from pulumi_lws.cluster.eks.settings import EksClusterArgs
-from pulumi_lws.declarations import major_and_minor
 from pulumi_lws.nodes.capacity_checks import spot_problems
 from pulumi_lws.nodes.settings import MOST_NODES
 from pulumi_lws.planning.problems import Problem, errors_of
@@ -24,6 +23,7 @@ from pulumi_lws.platform.sizing import path_of_role, sizing_problems
 from pulumi_lws.ray.deciding import Decided, decide
 from pulumi_lws.ray.entries import RayEntry, RayServiceVllmEntry, ray_args_of
 from pulumi_lws.ray.settings import RayArgs, ray_pool_use
+from pulumi_lws.rules.rule import major_and_minor
 from pulumi_lws.serving.checks import checked
 from pulumi_lws.serving.deciding import roles_of
 from pulumi_lws.serving.entries import DeploymentSettings, args_of

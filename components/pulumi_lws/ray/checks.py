@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 
-from pulumi_lws.declarations import major_and_minor
 from pulumi_lws.facts.versions import PINS
 from pulumi_lws.planning.counting import counted
 from pulumi_lws.planning.problems import Problem, errors_of
@@ -12,7 +11,7 @@ from pulumi_lws.ray.model_checks import model_problems
 from pulumi_lws.ray.settings import RayArgs, RayClusterPoolArgs, RayServiceVllmArgs
 from pulumi_lws.ray.upgrades import IncrementalUpgrade, workers_on_top
 from pulumi_lws.rules.judging import judge
-from pulumi_lws.rules.rule import Target
+from pulumi_lws.rules.rule import Target, major_and_minor
 from pulumi_lws.serving.container_checks import is_secret
 
 MOST_CHARACTERS: Mapping[type[RayArgs], int] = {RayClusterPoolArgs: 53, RayServiceVllmArgs: 47}

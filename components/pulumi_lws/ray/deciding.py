@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from pulumi_lws.declarations import major_and_minor
 from pulumi_lws.facts import labels
 from pulumi_lws.facts.versions import PINS
 from pulumi_lws.nodes.settings import GpuPool
 from pulumi_lws.planning.parallelism import Parallelism, group_shape
 from pulumi_lws.ray.settings import RayArgs, RayServiceVllmArgs, worker_bounds
+from pulumi_lws.rules.rule import major_and_minor
 from pulumi_lws.serving import timeouts
 from pulumi_lws.serving.engines.engine import Launch
 from pulumi_lws.serving.sources.loading import Loading, loading

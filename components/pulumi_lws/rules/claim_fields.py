@@ -7,15 +7,10 @@ from pulumi_lws.rules.groups import HAS_GROUPS, Groups, about_groups, items
 from pulumi_lws.rules.rule import Context, Rule
 from pulumi_lws.rules.values import UNKNOWN, unseen, value_at
 
-_DROPPED = (
-    ("metadata", "labels"),
-    ("metadata", "annotations"),
-    ("spec", "selector"),
-    ("spec", "dataSource"),
-    ("spec", "dataSourceRef"),
-    ("spec", "volumeName"),
-    ("spec", "volumeAttributesClassName"),
-)
+_DROPPED = {
+    "metadata": ("labels", "annotations"),
+    "spec": ("selector", "dataSource", "dataSourceRef", "volumeName", "volumeAttributesClassName"),
+}
 _KEPT = "metadata.name, and in the spec accessModes, storageClassName, volumeMode and resources"
 _FIX = "Put it into the StorageClass, or mount a claim that exists already."
 
@@ -25,9 +20,13 @@ def _check(groups: Groups, _context: Context) -> Iterable[Problem]:
         if claim is UNKNOWN:
             yield unseen(path, "whether all of it reaches the claims")
             continue
-        for field in _DROPPED:
-            if value_at(claim, *field):
-                yield Problem(f"{path}.{'.'.join(field)}", "a field that LWS drops", _KEPT, _FIX)
+        for part, fields in _DROPPED.items():
+            if value_at(claim, part) is UNKNOWN:
+                yield unseen(f"{path}.{part}", "whether all of it reaches the claims")
+                continue
+            for field in fields:
+                if value_at(claim, part, field):
+                    yield Problem(f"{path}.{part}.{field}", "a field that LWS drops", _KEPT, _FIX)
 
 
 CLAIM_FIELDS = Rule(

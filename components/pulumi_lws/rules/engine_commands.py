@@ -13,9 +13,9 @@ _SHELL_BREAKS = re.compile(r"[;&|\n]+")
 _WORD_BREAKS = re.compile(r"[\s'\"=\\]+")
 
 _NODES = ("--nnodes", "--ray-cluster-size")
-_TENSOR = ("--tensor-parallel-size", "-tp", "--tp", "--tp-size")
-_PIPELINE = ("--pipeline-parallel-size", "-pp", "--pp", "--pp-size")
-_DATA = ("--data-parallel-size", "-dp")
+TENSOR: Final = ("--tensor-parallel-size", "-tp", "--tp", "--tp-size")
+PIPELINE: Final = ("--pipeline-parallel-size", "-pp", "--pp", "--pp-size")
+DATA: Final = ("--data-parallel-size", "-dp")
 _DATA_LOCAL = ("--data-parallel-size-local", "-dpl")
 _DATA_RANK = ("--data-parallel-rank", "-dpn")
 
@@ -28,6 +28,9 @@ READINESS: Final = ("readinessProbe", "startupProbe")
 
 EVERY_PROBE: Final = (*READINESS, "livenessProbe")
 
+PORT_ACTIONS: Final = ("httpGet", "tcpSocket", "grpc")
+"""What a probe asks a port for."""
+
 
 @dataclass(frozen=True)
 class PortProbe:
@@ -35,26 +38,32 @@ class PortProbe:
 
     Attributes:
         container: The probed container.
-        path: Where the port stands.
+        path: Where the port stands; where the probe does, if nothing of it is known yet.
         port: The port; None where a name leads to none.
+        is_known: Whether it is known that a port is asked.
     """
 
     container: Any
     path: str
     port: int | Unknown | None
+    is_known: bool = True
 
 
 def port_probes(template: Template, probes: tuple[str, ...]) -> Iterator[PortProbe]:
     """Yield the probes of a template that connect to a port of a container."""
     for path, container in template.containers():
         for probe in probes:
-            for kind in ("httpGet", "tcpSocket", "grpc"):
+            if value_at(container, probe) is UNKNOWN:
+                yield PortProbe(container, f"{path}.{probe}", UNKNOWN, is_known=False)
+                continue
+            for kind in PORT_ACTIONS:
                 action = value_at(container, probe, kind)
                 if action is not None:
-                    yield PortProbe(container, f"{path}.{probe}.{kind}.port", _port(container, action))
+                    yield PortProbe(container, f"{path}.{probe}.{kind}.port", port_of(container, action))
 
 
-def _port(container: Any, action: Any) -> int | Unknown | None:
+def port_of(container: Any, action: Any) -> int | Unknown | None:
+    """Return the port that a probe asks; None where a name leads to none."""
     port = value_at(action, "port")
     for _, declared in items(value_at(container, "ports"), ""):
         if isinstance(port, str) and value_at(declared, "name") == port:
@@ -90,11 +99,11 @@ class Commands:
         for name in _NODES:
             if (nodes := self.option(name)) not in (None, "1"):
                 return f"{name} {nodes}"
-        tensor, pipeline = _number(self.option(*_TENSOR)), _number(self.option(*_PIPELINE))
+        tensor, pipeline = _number(self.option(*TENSOR)), _number(self.option(*PIPELINE))
         if isinstance(gpus, int) and 0 < gpus < tensor * pipeline:
             return f"{tensor * pipeline} GPUs for tensor and pipeline parallelism, {gpus} in the pod"
         # A command that says which rank it is starts that one alone.
-        data, local = self.option(*_DATA), "1" if self.option(*_DATA_RANK) else self.option(*_DATA_LOCAL)
+        data, local = self.option(*DATA), "1" if self.option(*_DATA_RANK) else self.option(*_DATA_LOCAL)
         if data is not None and local is not None and ("LWS_GROUP_SIZE" in data or _number(data) > _number(local)):
             return f"--data-parallel-size {data}, {local} of it in the pod"
         return None

@@ -17,7 +17,11 @@ def _check(groups: Groups, _context: Context) -> Iterable[Problem]:
             commands = commands_of(probe.container)
             if isinstance(commands, Unknown):
                 yield unseen(probe.path, "whether workers open the port")
-            elif probe.port is not None and commands.has("--headless"):
+            elif not commands.has("--headless") or probe.port is None:
+                continue
+            elif not probe.is_known:
+                yield unseen(probe.path, "whether a worker that opens no port is probed on one")
+            else:
                 found = "a port of a container with --headless in its command"
                 yield Problem(probe.path, found, "no probe of a port for workers that open none", _FIX)
 

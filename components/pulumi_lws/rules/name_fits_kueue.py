@@ -3,12 +3,17 @@
 from collections.abc import Iterable
 
 from pulumi_lws.facts import labels
+from pulumi_lws.facts.versions import PINS
 from pulumi_lws.planning.problems import Problem, Severity
 from pulumi_lws.rules.groups import Groups, about_groups
 from pulumi_lws.rules.name_fits import judge_name
-from pulumi_lws.rules.rule import LEADER_WORKER_SET, Context, Parameter, Rule, is_kind
+from pulumi_lws.rules.rule import LEADER_WORKER_SET, Context, Parameter, Rule, is_kind, major_and_minor
 
 _FIX = "Shorten the name, or turn Kueue's feature gate WorkloadIdentifierAnnotations on."
+
+_ANNOTATIONS_SINCE = (0, 18)
+"""First Kueue that has the feature gate on by default.
+https://github.com/kubernetes-sigs/kueue/blob/main/CHANGELOG/CHANGELOG-0.18.md"""
 
 
 def longest_queued_name(highest_index: int, _size: int) -> int:
@@ -29,7 +34,7 @@ NAME_FITS_KUEUE = Rule(
     title="The name of a LeaderWorkerSet in a Kueue queue is short enough for the label with its workload.",
     why=(
         "Kueue writes the name of the workload into a label of at most 63 characters; pods of a longer name are never"
-        " made, unless its feature gate WorkloadIdentifierAnnotations is on"
+        " made, unless its feature gate WorkloadIdentifierAnnotations is on, as it is since 0.18"
         " (https://github.com/kubernetes-sigs/kueue/issues/10032)."
     ),
     fix=_FIX,
@@ -40,9 +45,12 @@ NAME_FITS_KUEUE = Rule(
         "workloadIdentifierAnnotations": Parameter(
             schema={
                 "type": "boolean",
-                "description": "Whether Kueue runs with its feature gate WorkloadIdentifierAnnotations.",
+                "description": (
+                    "Whether Kueue runs with its feature gate WorkloadIdentifierAnnotations, as 0.18 and later do by"
+                    " default."
+                ),
             },
-            default=False,
+            default=major_and_minor(PINS["kueue-chart"].version) >= _ANNOTATIONS_SINCE,
         )
     },
 )

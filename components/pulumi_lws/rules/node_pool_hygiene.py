@@ -19,7 +19,7 @@ _DOMAINS: Final = {"karpenter.k8s.aws": "eks.amazonaws.com", "eks.amazonaws.com"
 def _check(subject: RegisteredObject, _context: Context) -> Iterable[Problem]:
     pool = subject.properties
     requirements = [one for _, one in items(value_at(pool, *_SPEC, "requirements"), "")]
-    if UNKNOWN in requirements:
+    if UNKNOWN in (value_at(one, "key") for one in requirements):
         yield unseen("spec.template.spec.requirements", "whether the pool has GPUs")
         return
     asked = {key: one for one in requirements if isinstance(key := value_at(one, "key"), str)}
@@ -39,9 +39,15 @@ def _check(subject: RegisteredObject, _context: Context) -> Iterable[Problem]:
     if value_at(pool, *_SPEC, "taints") is None:
         allowed = "a taint such as nvidia.com/gpu: else any pod may take a node of GPUs"
         yield Problem("spec.template.spec.taints", "nothing", allowed, _FIX)
-    if _is_for_groups(asked) and _zones(asked) != 1:
+    zones = value_at(asked.get(labels.ZONE), "values")
+    where = f"spec.template.spec.requirements['{labels.ZONE}']"
+    if not _is_for_groups(asked):
+        return
+    if zones is UNKNOWN:
+        yield unseen(where, "whether the pool stays in one zone")
+    elif not isinstance(zones, list | tuple) or len(zones) != 1:
         allowed = "one zone: EFA does not leave a zone, and a placement group lies in one"
-        yield Problem(f"spec.template.spec.requirements['{labels.ZONE}']", "none or several", allowed, _FIX)
+        yield Problem(where, "none or several", allowed, _FIX)
 
 
 def _domain(pool: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterable[Problem]:
@@ -63,17 +69,13 @@ def _has_gpus(pool: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
 def _types(asked: Mapping[str, Any]) -> list[str]:
     """Return the instance types with GPUs that a pool names."""
     named = value_at(asked.get(labels.INSTANCE_TYPE), "values")
-    return [one for one in named if one in INSTANCE_TYPES] if isinstance(named, list | tuple) else []
+    types = named if isinstance(named, list | tuple) else ()
+    return [one for one in types if isinstance(one, str) and one in INSTANCE_TYPES]
 
 
 def _is_for_groups(asked: Mapping[str, Any]) -> bool:
     """Tell whether groups span the nodes of a pool: those of the P family have EFA for all of their GPUs."""
     return any(one.startswith("p") and INSTANCE_TYPES[one].efa_interfaces for one in _types(asked))
-
-
-def _zones(asked: Mapping[str, Any]) -> int:
-    values = value_at(asked.get(labels.ZONE), "values")
-    return len(values) if isinstance(values, list | tuple) else 0
 
 
 NODE_POOL_HYGIENE = Rule(

@@ -1,19 +1,17 @@
 """Rule: one autoscaler aims at a workload, and nothing else says how many copies it has."""
 
 from collections.abc import Iterable
-from typing import Any, Final
 
 from pulumi_lws.planning.problems import Problem, Severity
-from pulumi_lws.rules.rule import Context, RegisteredObject, Rule, is_kind
+from pulumi_lws.rules.rule import Context, RegisteredObject, Rule
+from pulumi_lws.rules.scalers import IS_SCALER, aim_of
 from pulumi_lws.rules.values import UNKNOWN, unseen, value_at
 
-_SCALERS: Final = ("autoscaling/HorizontalPodAutoscaler", "keda.sh/ScaledObject")
-_IS_SCALER: Final = is_kind(*_SCALERS)
 _FIX = "Keep one of them: KEDA makes a HorizontalPodAutoscaler itself for each ScaledObject."
 
 
 def _check(subject: RegisteredObject, context: Context) -> Iterable[Problem]:
-    aim = _aim(subject)
+    aim = aim_of(subject)
     if UNKNOWN in aim:
         yield unseen("spec.scaleTargetRef", "whether another autoscaler aims at the same")
         return
@@ -21,8 +19,8 @@ def _check(subject: RegisteredObject, context: Context) -> Iterable[Problem]:
     others = [
         other
         for other in context.others
-        if _IS_SCALER(other)
-        and _aim(other) == aim
+        if IS_SCALER(other)
+        and aim_of(other) == aim
         and (other.kind, value_at(other.properties, "metadata", "name")) != (subject.kind, own)
     ]
     if aim[2] is not None and others:
@@ -30,14 +28,6 @@ def _check(subject: RegisteredObject, context: Context) -> Iterable[Problem]:
         kind = others[0].kind.partition("/")[2]
         found = f"{aim[1]} {aim[2]}, at which {kind} {name} aims, too"
         yield Problem("spec.scaleTargetRef", found, "a target of its own", _FIX)
-
-
-def _aim(subject: RegisteredObject) -> tuple[Any, Any, Any]:
-    target = ("spec", "scaleTargetRef")
-    # KEDA takes a Deployment where no kind is written.
-    kind = value_at(subject.properties, *target, "kind", default="Deployment")
-    namespace = value_at(subject.properties, "metadata", "namespace", default="default")
-    return namespace, kind, value_at(subject.properties, *target, "name")
 
 
 ONE_SCALER = Rule(
@@ -49,7 +39,7 @@ ONE_SCALER = Rule(
     ),
     fix=_FIX,
     severity=Severity.ERROR,
-    applies_to=_IS_SCALER,
+    applies_to=IS_SCALER,
     check=_check,
     looks_around=True,
 )

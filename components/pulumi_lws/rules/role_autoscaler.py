@@ -38,8 +38,9 @@ def _whole_set(_name: str, _sets: Sequence[RegisteredObject]) -> str:
 
 def _scaler(name: str, sets: Sequence[RegisteredObject]) -> str:
     """Say which scalers there are, where the sets are known and none of them has this one."""
-    scalers = [f"{_name(one)}-{role.name}" for one in sets for role in external_roles(one)]
-    ours = any(name.startswith(f"{_name(one)}-") for one in sets)
+    named = [(own, one) for one in sets if isinstance(own := _name(one), str)]
+    scalers = [f"{own}-{role.name}" for own, one in named for role in external_roles(one)]
+    ours = any(name.startswith(f"{own}-") for own, _ in named)
     return "" if name in scalers or not ours else (", ".join(scalers) or "a scaler of a role in scaling mode External")
 
 
@@ -57,7 +58,11 @@ def _sets(subject: RegisteredObject, context: Context) -> list[RegisteredObject]
 
 
 def _name(subject: RegisteredObject) -> Any:
-    return value_at(subject.properties, "metadata", "name")
+    return value_at(
+        subject.properties,
+        "metadata",
+        "name",
+    )
 
 
 ROLE_AUTOSCALER = Rule(

@@ -11,6 +11,12 @@ Version = tuple[int, int]
 """Major and minor version."""
 
 
+def major_and_minor(version: str) -> Version:
+    """Return the first two numbers of a version such as ``v1.35.4``."""
+    major, minor = version.removeprefix("v").split(".")[:2]
+    return int(major), int(minor)
+
+
 @dataclass(frozen=True)
 class Target:
     """The cluster that objects are meant for.
@@ -49,6 +55,11 @@ class RegisteredObject:
         name: Its Pulumi name.
         provider_name: Name of its provider; empty where none is known.
         parent_types: Types of the components that it is below, the outermost first.
+        ignored: Paths of inputs whose changes the program ignores.
+        urn: Its URN; empty for an object of a file.
+        protect: Whether the engine refuses to delete it.
+        made_from: URNs of the resources of the program that a property is made from, by property. Only rules that look
+            around are told.
     """
 
     type: str
@@ -56,6 +67,10 @@ class RegisteredObject:
     name: str = ""
     provider_name: str = ""
     parent_types: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    urn: str = ""
+    protect: bool = False
+    made_from: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @cached_property
     def kind(self) -> str:
@@ -63,6 +78,11 @@ class RegisteredObject:
         package, _, rest = self.type.partition(":")
         version, _, kind = rest.partition(":")
         return f"{version.partition('/')[0]}/{kind}" if package == "kubernetes" else ""
+
+    @property
+    def stack(self) -> str:
+        """Name of its stack, which is the first part of a URN; empty for an object of a file."""
+        return self.urn.partition("::")[0].rpartition(":")[2]
 
 
 @dataclass(frozen=True)

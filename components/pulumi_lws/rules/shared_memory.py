@@ -14,7 +14,7 @@ _FIX = "Mount an emptyDir with medium Memory at /dev/shm; its size counts agains
 
 
 def _check(pods: Pods, _context: Context) -> Iterable[Problem]:
-    volumes = {value_at(volume, "name"): volume for _, volume in items(pods.at("volumes"), "")}
+    volumes = [volume for _, volume in items(pods.at("volumes"), "")]
     for path, container in pods.containers(before=False):
         gpus = gpus_of(container)
         if not isinstance(gpus, int) or gpus < 2:
@@ -28,7 +28,9 @@ def _check(pods: Pods, _context: Context) -> Iterable[Problem]:
             else:
                 yield Problem(where, f"nothing at {_MOUNT}", f"memory at {_MOUNT} for {gpus} GPUs", _FIX)
             continue
-        medium = value_at(volumes.get(value_at(at_place[0], "name")), "emptyDir", "medium")
+        name = value_at(at_place[0], "name")
+        mounted = next((volume for volume in volumes if value_at(volume, "name") == name), None)
+        medium = value_at(mounted, "emptyDir", "medium")
         if medium is UNKNOWN:
             yield unseen(pods.path_to("spec", "volumes"), "whether shared memory is memory")
         elif medium != "Memory":

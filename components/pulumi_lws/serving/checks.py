@@ -4,11 +4,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pulumi_lws.declarations import major_and_minor
 from pulumi_lws.planning.problems import Problem, errors_of
 from pulumi_lws.planning.split import split_problems
 from pulumi_lws.rules.judging import judge
-from pulumi_lws.rules.rule import Target
+from pulumi_lws.rules.rule import Target, major_and_minor
 from pulumi_lws.serving import container_checks, pool_checks, readiness
 from pulumi_lws.serving.deciding import roles_of
 from pulumi_lws.serving.network import network_problems

@@ -1,7 +1,7 @@
 """The groups of a role, as the spec of a LeaderWorkerSet."""
 
-from pulumi_lws.declarations import major_and_minor
 from pulumi_lws.facts import labels
+from pulumi_lws.rules.rule import major_and_minor
 from pulumi_lws.serving.pods import pod_template
 from pulumi_lws.serving.queueing import queue_labels
 from pulumi_lws.serving.roles import Role

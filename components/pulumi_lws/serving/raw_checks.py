@@ -8,8 +8,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from pulumi_lws.declarations import major_and_minor
 from pulumi_lws.planning.problems import Problem, errors_of
+from pulumi_lws.rules.rule import major_and_minor
 from pulumi_lws.serving import pods
 from pulumi_lws.serving.replaced_checks import label_problems, replaced_problems
 from pulumi_lws.serving.roles import Role

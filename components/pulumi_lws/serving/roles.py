@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from pulumi_lws.declarations import major_and_minor
 from pulumi_lws.facts import labels
 from pulumi_lws.facts.models import ModelArchitecture
 from pulumi_lws.nodes.settings import GpuPool
 from pulumi_lws.planning.parallelism import GroupShape
+from pulumi_lws.rules.rule import major_and_minor
 from pulumi_lws.serving.engines.engine import Behaviour, InferenceEngine, Launch, RoleName
 from pulumi_lws.serving.scaling import manifests as scaling
 from pulumi_lws.serving.settings import (

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pulumi_lws.declarations import major_and_minor
 from pulumi_lws.planning.problems import Problem
+from pulumi_lws.rules.rule import major_and_minor
 from pulumi_lws.serving.roles import Role
 from pulumi_lws.serving.routing import attached
 from pulumi_lws.serving.settings import DeploymentArgs

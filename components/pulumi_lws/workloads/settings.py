@@ -22,11 +22,10 @@ from pulumi_lws.declarations import (
     UpstreamDeclaration,
     VersionText,
     Whole,
-    major_and_minor,
 )
 from pulumi_lws.facts.versions import PINS
 from pulumi_lws.planning.problems import invalid
-from pulumi_lws.rules.rule import Target
+from pulumi_lws.rules.rule import Target, major_and_minor
 from pulumi_lws.workloads.pods import PodSpec
 
 DEFAULT_LWS_VERSION = PINS["lws"].version

@@ -10,10 +10,10 @@ from lab.cluster import control_plane
 from lab.cluster.control_plane import Wish
 from lab.cluster.layout import Layout
 from lab.tools.obtained import Obtained
-from pulumi_lws.declarations import major_and_minor
 from pulumi_lws.facts import labels
 from pulumi_lws.nodes.half_island import HalfIsland
 from pulumi_lws.nodes.settings import GpuPool
+from pulumi_lws.rules.rule import major_and_minor
 from pulumi_lws.serving.render import render
 from pulumi_lws.serving.settings import DeploymentArgs, DisaggregatedVllmArgs, MultiNodeVllmArgs
 from pulumi_lws.workloads.manifests import disaggregated_set, leader_worker_set

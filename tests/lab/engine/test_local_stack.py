@@ -8,7 +8,7 @@ from lab.folders import PROJECT
 
 pytestmark = pytest.mark.lab
 
-POLICIES = ("--policy-pack", str(PROJECT / "policies"))
+POLICIES = ("--policy-pack", str(PROJECT / "tests" / "lab" / "strict"))
 GROUPS = "/apis/leaderworkerset.x-k8s.io/v1/namespaces/models/leaderworkersets"
 
 

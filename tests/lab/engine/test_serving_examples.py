@@ -13,6 +13,8 @@ from lab.folders import PROJECT
 
 pytestmark = pytest.mark.lab
 
+POLICIES = ("--policy-pack", str(PROJECT / "tests" / "lab" / "strict"))
+
 PLURALS = {kind.kind: kind.plural for kind in KINDS} | {
     "NetworkPolicy": "networkpolicies",
     "HorizontalPodAutoscaler": "horizontalpodautoscalers",
@@ -51,7 +53,7 @@ def test_the_api_server_takes_every_object_and_knows_every_field(variant: Varian
 def test_an_example_with_a_router_comes_up(lab: Any, local_stack: Any) -> None:
     (example,) = [path for path in EXAMPLES if path.stem == "gpt-oss-120b-disaggregated"]
     local_stack.declare(settings_of(example) | {"cluster": local_stack.settings()["cluster"]})
-    local_stack.succeeds("up", "--yes", "--skip-preview", "--policy-pack", str(PROJECT / "policies"))
+    local_stack.succeeds("up", "--yes", "--skip-preview", *POLICIES)
     (router,) = lab.objects("/apis/apps/v1/namespaces/models/deployments")
     assert (router["metadata"]["name"], router["status"]["availableReplicas"]) == ("gpt-oss-router", 1)
     (pod,) = lab.objects("/api/v1/namespaces/models/pods")
@@ -62,6 +64,6 @@ def test_an_example_with_a_router_comes_up(lab: Any, local_stack: Any) -> None:
 def test_an_example_previews_without_a_policy_violation(example: Path, local_stack: Any) -> None:
     # The lab's cluster stands in for the example's.
     local_stack.declare(settings_of(example) | {"cluster": local_stack.settings()["cluster"]})
-    printed = local_stack.succeeds("preview", "--policy-pack", str(PROJECT / "policies"))
+    printed = local_stack.succeeds("preview", *POLICIES)
     assert "to create" in printed
     assert "error" not in printed

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.lab
 
 UP = ("up", "--yes", "--skip-preview")
 DESTROY = ("destroy", "--yes", "--skip-preview")
-POLICIES = ("--policy-pack", str(PROJECT / "policies"))
+POLICIES = ("--policy-pack", str(PROJECT / "tests" / "lab" / "strict"))
 SECRET = "/api/v1/namespaces/monitoring/secrets/grafana-admin"
 GPU_NODES = {"p5-0-0", "p5-0-1"}
 PROGRESS = re.compile(r"^ \+  kubernetes:(?P<type>\S+) (?P<name>\S+) (?P<what>creating|created)\b", re.MULTILINE)
