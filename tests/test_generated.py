@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from lab import docs
 
@@ -41,7 +42,8 @@ def test_what_is_installed_is_what_is_pinned() -> None:
     pinned = pins()
     # The tools that make an environment come with Python itself.
     ignored = {OURSELVES, "pip", "setuptools", "wheel"}
-    installed = {canonicalize_name(d.name): d.version for d in metadata.distributions()}
+    # Some packages write their version with a v, which pip drops.
+    installed = {canonicalize_name(d.name): str(Version(d.version)) for d in metadata.distributions()}
     different = {
         name: (version, pinned.get(name))
         for name, version in installed.items()
