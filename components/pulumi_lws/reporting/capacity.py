@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from pulumi_lws.facts.prices import Price
 from pulumi_lws.reporting.pools import Pool
-from pulumi_lws.reporting.workloads import Workload
+from pulumi_lws.reporting.workload import Workload
 
 
 @dataclass(frozen=True)

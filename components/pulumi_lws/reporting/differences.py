@@ -10,7 +10,7 @@ from typing import Any
 from pulumi_lws.facts import labels
 from pulumi_lws.planning.problems import path_of
 from pulumi_lws.planning.secrets import without_tokens
-from pulumi_lws.reporting.workloads import Pods, Workload
+from pulumi_lws.reporting.workload import Pods, Workload
 from pulumi_lws.rules.values import UNKNOWN, value_at
 
 _MOST_PATHS = 1_000
@@ -49,7 +49,7 @@ def reasons(old: Workload, new: Workload) -> list[str]:
         return []
     found = dict.fromkeys(
         (
-            *_arrow("pods per group", old.size, new.size),
+            *_arrow(f"pods per {new.copy}", old.size, new.size),
             *(reason for pair in _pairs(old, new) for reason in _of_pods(*pair)),
         )
     )

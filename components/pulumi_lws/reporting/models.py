@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pulumi_lws.reporting.differences import reasons
-from pulumi_lws.reporting.workloads import Workload
+from pulumi_lws.reporting.workload import Workload
 
 
 class Fate(StrEnum):
