@@ -55,16 +55,6 @@ SILENT: Mapping[str, set[str]] = {
     "engine-exposure": {"app", "namespace"},
     "namespace-quota": {"labels"},
     "role-autoscaler": {"name", "namespace"},
-    # Not said yet.
-    "child-name": {"replicas", "size", "slices"},
-    "child-name-kueue": {"name", "replicas", "size"},
-    "headless-probes": {"name"},
-    "leader-ready-deadlock": {"name"},
-    "one-scaler": {"kind", "name", "namespace"},
-    "ray-head": {"serviceType"},
-    "readiness-asks-engine": {"name"},
-    "service-links": {"enableServiceLinks", "namespace", "spec"},
-    "shadowing-service": {"namespace"},
 }
 """Fields that, not known yet, let a rule say nothing of a sample that it refuses."""
 

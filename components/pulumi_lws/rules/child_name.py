@@ -12,6 +12,8 @@ _PATH = "metadata.name"
 _FIX = "Shorten the name of the DisaggregatedSet or of the role."
 _START_FIX = "Begin it with a letter, and write '-' for '.'."
 _REVISION = len("-12345678-")
+_MOST_SLICES, _MOST_GROUPS = 100, 1_000_000
+"""How many there may be where that is not known yet: slices have two digits in names, and LWS takes so many groups."""
 
 
 def _check(subject: RegisteredObject, context: Context) -> Iterable[Problem]:
@@ -33,23 +35,31 @@ def judge_children(
 ) -> Iterable[Problem]:
     """Hold the names of a role's LeaderWorkerSets to the longest one, a function as ``judge_name`` takes it."""
     size, replicas = role.groups.size, role.groups.replicas
+    question = "whether the names of its LeaderWorkerSets fit"
     if role.name is UNKNOWN:
-        yield unseen(role.path_to("name"), "whether the names of its LeaderWorkerSets fit")
-    # A guess that is too small costs a digit; most sets are far from the limit.
-    if isinstance(size, Unknown) or not isinstance(role.name, str):
+        yield unseen(role.path_to("name"), question)
+    if not isinstance(role.name, str):
         return
-    index = 0 if isinstance(slices, Unknown) else slices - 1
-    between = _REVISION + (len(f"-{index}") if lws >= (0, 10) else 0)
-    groups = 1 if isinstance(replicas, Unknown) else replicas
+    length = len(name) + len(role.name)
+    between = _REVISION + (len(f"-{_known(slices, _MOST_SLICES) - 1}") if lws >= (0, 10) else 0)
+    groups = _known(replicas, _MOST_GROUPS)
     # A change of a template makes new LeaderWorkerSets, so none of them ever has groups on top.
-    most = longest(max(groups - 1, 0), size) - between
-    if len(name) + len(role.name) > most:
-        yield Problem(
-            f"{role.path}.name",
-            f"{name} and {role.name}, {len(name) + len(role.name)} characters together",
-            f"at most {most} together, with {groups} groups of size {size}: the controller adds {between} of its own",
-            _FIX,
-        )
+    most = longest(max(groups - 1, 0), _known(size, 2)) - between
+    if length <= most:
+        return
+    if UNKNOWN in (size, replicas, slices):
+        yield unseen(role.path, question)
+        return
+    yield Problem(
+        f"{role.path}.name",
+        f"{name} and {role.name}, {length} characters together",
+        f"at most {most} together, with {groups} groups of size {size}: the controller adds {between} of its own",
+        _FIX,
+    )
+
+
+def _known(number: int | Unknown, most: int) -> int:
+    return most if isinstance(number, Unknown) else number
 
 
 CHILD_NAME = Rule(

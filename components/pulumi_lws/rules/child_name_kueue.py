@@ -8,15 +8,19 @@ from pulumi_lws.rules.child_name import CHILD_NAME, judge_children
 from pulumi_lws.rules.name_fits_kueue import NAME_FITS_KUEUE, longest_queued_name
 from pulumi_lws.rules.roles import roles_of, slices_of
 from pulumi_lws.rules.rule import Context, RegisteredObject, Rule
-from pulumi_lws.rules.values import value_at
+from pulumi_lws.rules.values import UNKNOWN, unseen, value_at
 
 
 def _check(subject: RegisteredObject, context: Context) -> Iterable[Problem]:
     name = value_at(subject.properties, "metadata", "name")
-    if not isinstance(name, str) or context.values["workloadIdentifierAnnotations"]:
+    if context.values["workloadIdentifierAnnotations"]:
         return
     for role in roles_of(subject):
-        if role.groups.label(labels.KUEUE_QUEUE) is not None:
+        if role.groups.label(labels.KUEUE_QUEUE) is None:
+            continue
+        if name is UNKNOWN:
+            yield unseen("metadata.name", "whether the names of its LeaderWorkerSets fit")
+        elif isinstance(name, str):
             yield from judge_children(name, role, slices_of(subject), context.target.lws, longest_queued_name)
 
 

@@ -65,9 +65,13 @@ def port_probes(template: Template, probes: tuple[str, ...]) -> Iterator[PortPro
 def port_of(container: Any, action: Any) -> int | Unknown | None:
     """Return the port that a probe asks; None where a name leads to none."""
     port = value_at(action, "port")
-    for _, declared in items(value_at(container, "ports"), ""):
-        if isinstance(port, str) and value_at(declared, "name") == port:
-            port = value_at(declared, "containerPort")
+    if isinstance(port, str):
+        declared = [one for _, one in items(value_at(container, "ports"), "")]
+        names = [value_at(one, "name") for one in declared]
+        if port in names:
+            port = value_at(declared[names.index(port)], "containerPort")
+        elif UNKNOWN in names:
+            return UNKNOWN
     number = whole_number(port, default=-1)
     return None if number == -1 else number
 

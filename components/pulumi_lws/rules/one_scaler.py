@@ -15,15 +15,20 @@ def _check(subject: RegisteredObject, context: Context) -> Iterable[Problem]:
     if UNKNOWN in aim:
         yield unseen("spec.scaleTargetRef", "whether another autoscaler aims at the same")
         return
-    own = value_at(subject.properties, "metadata", "name")
-    others = [
+    own = (subject.kind, value_at(subject.properties, "metadata", "name"))
+    rivals = [
         other
         for other in context.others
         if IS_SCALER(other)
-        and aim_of(other) == aim
-        and (other.kind, value_at(other.properties, "metadata", "name")) != (subject.kind, own)
+        and all(theirs in (ours, UNKNOWN) for theirs, ours in zip(aim_of(other), aim, strict=True))
+        and (other.kind, value_at(other.properties, "metadata", "name")) != own
     ]
-    if aim[2] is not None and others:
+    others = [rival for rival in rivals if aim_of(rival) == aim]
+    if aim[2] is None or not rivals:
+        return
+    if not others:
+        yield unseen("spec.scaleTargetRef", "whether another autoscaler aims at the same")
+    else:
         name = value_at(others[0].properties, "metadata", "name", default="another")
         kind = others[0].kind.partition("/")[2]
         found = f"{aim[1]} {aim[2]}, at which {kind} {name} aims, too"

@@ -37,7 +37,9 @@ def _check(subject: RegisteredObject, _context: Context) -> Iterable[Problem]:
         found = "nothing" if cpus is None else str(cpus)
         yield Problem(f"{where}.rayStartParams.num-cpus", found, "'0': actors on the head take it down", _FIX)
     service = value_at(head, "serviceType")
-    if service in ("LoadBalancer", "NodePort"):
+    if service is UNKNOWN:
+        yield unseen(f"{where}.serviceType", "whether the dashboard is reached from outside")
+    elif service in ("LoadBalancer", "NodePort"):
         allowed = "ClusterIP: the dashboard runs what anybody sends it"
         yield Problem(f"{where}.serviceType", str(service), allowed, _FIX)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from pulumi_lws.planning.problems import Problem, Severity
-from pulumi_lws.rules.groups import HAS_GROUPS, Groups, groups_of
+from pulumi_lws.rules.groups import HAS_GROUPS, groups_of
 from pulumi_lws.rules.rule import Context, RegisteredObject, Rule, is_kind
 from pulumi_lws.rules.values import UNKNOWN, unseen, value_at
 
@@ -25,28 +25,30 @@ def _check(subject: RegisteredObject, context: Context) -> Iterable[Problem]:
     if (name is not UNKNOWN and str(name) not in VARIABLES) or value_at(service, "spec", "clusterIP") == "None":
         return
     linked = [
-        other
-        for other in context.others
-        if HAS_GROUPS(other) and _namespace(other.properties) in (UNKNOWN, _namespace(service)) and _is_linked(other)
+        (other, sure) for other in context.others if (sure := _is_linked(other, _namespace(service))) is not False
     ]
     if not linked:
         return
-    if name is UNKNOWN:
+    surely = [other for other, sure in linked if sure]
+    if name is UNKNOWN or not surely:
         yield unseen("metadata.name", "whether pods get a variable of vLLM from it")
         return
-    of = value_at(linked[0].properties, "metadata", "name", default="groups")
+    of = value_at(surely[0].properties, "metadata", "name", default="groups")
     whose = "groups of this namespace" if of is UNKNOWN else str(of)
     found = f"{name}, which sets {VARIABLES[str(name)]} in the pods of {whose}"
     yield Problem("metadata.name", found, "a name that sets no variable of vLLM", _FIX)
 
 
-def _is_linked(subject: RegisteredObject) -> bool:
-    """Tell whether some pods of an object get variables of every Service."""
-    return any(_has_links(groups) for groups in groups_of(subject))
-
-
-def _has_links(groups: Groups) -> bool:
-    return any(template.at("enableServiceLinks", default=True) is True for template in groups.templates())
+def _is_linked(subject: RegisteredObject, namespace: Any) -> bool | None:
+    """Tell whether some pods of an object get variables of every Service of a namespace; None if that is not known."""
+    own = _namespace(subject.properties)
+    if not HAS_GROUPS(subject) or (own != namespace and UNKNOWN not in (own, namespace)):
+        return False
+    templates = [template for groups in groups_of(subject) for template in groups.templates()]
+    links = [template.at("enableServiceLinks", default=True) for template in templates]
+    if True in links and own == namespace:
+        return True
+    return None if True in links or UNKNOWN in links else False
 
 
 def _namespace(manifest: Any) -> Any:

@@ -16,8 +16,13 @@ def _check(subject: RegisteredObject, context: Context) -> Iterable[Problem]:
     if _is_meant_for_peers(service):
         return
     for other in context.others:
-        if other.kind == LEADER_WORKER_SET and _namespace(other.properties) in (UNKNOWN, _namespace(service)):
-            yield from _judge(value_at(service, "metadata", "name"), other.properties)
+        ours, theirs = _namespace(service), _namespace(other.properties)
+        is_open = UNKNOWN in (ours, theirs)
+        if other.kind != LEADER_WORKER_SET or (ours != theirs and not is_open):
+            continue
+        for problem in _judge(value_at(service, "metadata", "name"), other.properties):
+            question = "whether a LeaderWorkerSet of that name is in the same namespace"
+            yield unseen("metadata.namespace", question) if is_open else problem
 
 
 def _judge(name: Any, groups: Any) -> Iterable[Problem]:
