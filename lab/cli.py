@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Annotated, NoReturn
 
+import httpx
 import typer
 
 from lab import charts, demo, engine
@@ -206,6 +207,10 @@ def run(command: Callable[[], object]) -> None:
         signal.signal(signal.SIGINT, _end)
     try:
         command()
+    except httpx.HTTPError as error:
+        way_out = "See `python -m lab status`; `python -m lab down` and `up` start afresh."
+        typer.echo(f"The lab's API server does not answer as it should.\n{way_out}\n{error}", err=True)
+        raise SystemExit(1) from None
     except LabError as error:
         lines = [error.sentence, error.way_out, *([error.detail] if error.detail else [])]
         typer.echo("\n".join(lines), err=True)

@@ -1,7 +1,6 @@
 """The state that an update ends in, without what differs from run to run: two can be compared."""
 
 import json
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -19,8 +18,6 @@ _OF_A_CLUSTER = {
     ("Service", "kubernetes"),
 }
 """What Kubernetes makes by itself: each cluster has its own certificate and address."""
-
-_TRIES = 30
 
 _FIXED = ("type", "inputs", "parent", "protect", "retainOnDelete")
 
@@ -78,17 +75,8 @@ def _differences(path: str, first: Any, second: Any) -> Iterator[str]:
 
 
 def items(api: httpx.Client, path: str) -> list[dict[str, Any]]:
-    """Return the objects, or whatever a list holds, at a path; none where nothing is served there.
-
-    Raises:
-        httpx.HTTPStatusError: The API server refuses to answer, for longer than it needs for a kind that comes or goes.
-    """
+    """Return the objects, or whatever a list holds, at a path; none where nothing is served there."""
     answer = api.get(path)
-    for _ in range(_TRIES):
-        if answer.status_code != httpx.codes.TOO_MANY_REQUESTS:
-            break
-        time.sleep(float(answer.headers.get("Retry-After", 1)))
-        answer = api.get(path)
     if answer.status_code == httpx.codes.NOT_FOUND:
         return []
     document = answer.raise_for_status().json()

@@ -49,10 +49,27 @@ def connect(layout: Layout, port: int, identity: Identity = certificates.ADMIN) 
     """Connection of ``identity`` to the API server; the caller closes it."""
     return httpx.Client(
         base_url=f"https://{LOOPBACK}:{port}",
-        verify=trust(layout, identity),
+        transport=PatientTransport(verify=trust(layout, identity), trust_env=False),
         timeout=30,
         trust_env=False,
     )
+
+
+class PatientTransport(httpx.HTTPTransport):
+    """Reads again what the API server cannot show just now.
+
+    While it sets up a kind whose definition was just made, it answers 429 to whoever reads objects of it.
+    https://github.com/kubernetes/kubernetes/blob/master/staging/src/k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go
+    """
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Answer a request."""
+        for _ in _moments() if request.method == "GET" else ():
+            answer = super().handle_request(request)
+            if answer.status_code != httpx.codes.TOO_MANY_REQUESTS:
+                return answer
+            answer.close()
+        return super().handle_request(request)
 
 
 def apply(client: httpx.Client, collection: str, documents: Iterable[Mapping[str, Any]]) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ from lab.aws.cluster_access import UNKNOWN_AT_PREVIEW
 from lab.aws.state import AccountFile
 from lab.cluster import client, parts, record
 from lab.cluster.layout import Layout
+from lab.end_states import items
 from lab.folders import PROJECT
 from lab.project import Project
 from pulumi_lws.addons.catalogue import ADD_ONS
@@ -140,17 +140,8 @@ def _all_objects(api: httpx.Client) -> Iterator[Raw]:
     for path in ("/api/v1", *(f"/apis/{group['preferredVersion']['groupVersion']}" for group in groups)):
         for resource in api.get(path).raise_for_status().json()["resources"]:
             if "list" in resource["verbs"]:
-                for item in _items(api, f"{path}/{resource['name']}"):
+                for item in items(api, f"{path}/{resource['name']}"):
                     yield {**item, "kind": resource["kind"]}
-
-
-def _items(api: httpx.Client, path: str) -> list[Raw]:
-    """List objects. While the API server sets a kind up whose definition was just made anew, it asks to come again."""
-    end = time.monotonic() + 30
-    while (answer := api.get(path)).status_code == httpx.codes.TOO_MANY_REQUESTS and time.monotonic() < end:
-        time.sleep(0.2)
-    found: list[Raw] = answer.raise_for_status().json()["items"]
-    return found
 
 
 def _is_managed(one: Raw) -> bool:
