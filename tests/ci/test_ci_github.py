@@ -1,5 +1,7 @@
 """Reaching a state on GitHub, through its failures."""
 
+from typing import Any
+
 import pytest
 
 from pulumi_lws.ci.github import ISSUES, ForgeError, GitHub, PassingError, Place, RefusedError, comments_of, reach
@@ -95,6 +97,13 @@ def test_an_address_where_nothing_listens_is_said_with_its_reason() -> None:
     assert "GitHub cannot be reached at http://127.0.0.1:1: [Errno 111] Connection refused" in str(
         raised.value.__context__
     )
+
+
+@pytest.mark.parametrize("item", ["a", {"id": None}, {"id": "x"}, {"user": "x", "id": 1}, {"body": "no id"}])
+def test_what_is_no_comment_is_said_without_a_traceback(forge: Forge, item: Any) -> None:
+    forge.items = [item]
+    with pytest.raises(ForgeError, match="GitHub answers what is no list of issues/7/comments"):
+        reached(forge)
 
 
 def test_the_token_is_not_shown() -> None:

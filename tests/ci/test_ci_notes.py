@@ -51,9 +51,15 @@ def test_a_report_is_marked_with_its_stack_whatever_it_found_out_itself() -> Non
 
 def test_a_stack_without_a_report_says_where_to_look() -> None:
     assert marked("serving/a--b", " \n", RUN) == (
-        "<!-- lws report: serving/a-b -->\n### ⚪ No preview of `serving/a--b`\n\n"
+        "<!-- lws report: serving/a--b -->\n### ⚪ No preview of `serving/a--b`\n\n"
         f"Its job ended before there was one: {RUN}"
     )
+
+
+def test_stacks_of_names_that_are_alike_keep_comments_of_their_own() -> None:
+    bodies = {f"serving/{stack}": marked(f"serving/{stack}", "text", RUN) for stack in ("a-b", "a--b")}
+    there = [Note(number, BOT, body) for number, body in enumerate(bodies.values())]
+    assert comments("serving", bodies, there, BOT) == []
 
 
 def test_a_report_is_as_long_as_github_takes_and_no_longer() -> None:

@@ -89,6 +89,27 @@ def test_a_history_that_is_too_short_is_said() -> None:
     assert ended.stderr.endswith("A checkout for this needs `fetch-depth: 2`, or more.\n")
 
 
+@pytest.mark.parametrize("option", ["--base", "--head"])
+def test_a_variable_that_is_not_set_never_means_that_nothing_is_touched(option: str) -> None:
+    others = [] if option == "--base" else ["--base", "HEAD"]
+    ended = lws("stacks", *others, option, "")
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert "it is empty" in ended.stderr
+
+
+def test_a_revision_is_no_option_of_git(tmp_path: Path) -> None:
+    ended = lws("stacks", "--base", f"--output={tmp_path / 'written'}")
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("written")] == []
+
+
+def test_stack_files_outside_of_the_repository_are_said() -> None:
+    Path("Pulumi.yaml").write_text("name: serving\nruntime: python\nstackConfigDir: ../elsewhere\n")
+    ended = lws("stacks")
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert "is outside of the repository. Name a folder inside." in ended.stderr
+
+
 def test_a_folder_without_a_project_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir("stacks")
     said = "unreadable Pulumi.yaml: not found here. Run this in the folder of the Pulumi project.\n"
@@ -157,8 +178,9 @@ def test_drift_opens_an_issue_and_closes_it(forge: Forge, reports: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "variable", "said"),
     [
-        (["--stacks", "dev"], ("", ""), 'it is no JSON list of names, as ["dev", "prod"]'),
-        (["--stacks", '["../x"]'], ("", ""), 'it is no JSON list of names, as ["dev", "prod"]'),
+        (["--stacks", "dev"], ("", ""), 'it is no JSON list of names of stacks, as ["dev", "prod"]'),
+        (["--stacks", '["../x"]'], ("", ""), 'it is no JSON list of names of stacks, as ["dev", "prod"]'),
+        (["--stacks", '["a\\nb"]'], ("", ""), 'it is no JSON list of names of stacks, as ["dev", "prod"]'),
         (["--stacks", "[]"], ("GITHUB_TOKEN", ""), "GITHUB_TOKEN is not set"),
         (["--stacks", "[]"], ("GITHUB_TOKEN", f"{TOKEN}\nX-Other: 1"), "has characters that no token has"),
         (["--stacks", "[]"], ("GITHUB_EVENT_PATH", "/nowhere"), "the event is none of a pull request"),

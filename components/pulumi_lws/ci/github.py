@@ -105,7 +105,11 @@ class GitHub:
             items = self._call("GET", f"{place.all}?per_page={_PAGE}&page={page}")
             if not isinstance(items, list):
                 raise ForgeError(f"GitHub answers no list at {self.api}; is that the address of its API?")
-            yield from (_note(item) for item in items if "pull_request" not in item)
+            try:
+                found = [_note(item) for item in items if "pull_request" not in item]
+            except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
+                raise ForgeError(f"GitHub answers what is no list of {place.all}; is {self.api} its API?") from None
+            yield from found
             if len(items) < _PAGE:
                 return
         raise ForgeError(f"GitHub has over {_MOST_PAGES * _PAGE:,} of {place.all}: too many to look for ours")
@@ -140,7 +144,7 @@ class GitHub:
         except error.HTTPError as failure:
             with failure:
                 raise _failure(failure, f"{method} {path}") from None
-        except ValueError:
+        except (ValueError, RecursionError):
             raise ForgeError(f"GitHub answers no JSON at {self.api}; is that the address of its API?") from None
         except (OSError, HTTPException) as failure:
             reason = getattr(failure, "reason", failure)

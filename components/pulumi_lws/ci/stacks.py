@@ -67,6 +67,9 @@ def counted(project: Project, root: Path, ignored: Sequence[str]) -> tuple[str, 
         project: The project.
         root: The root of the repository.
         ignored: Patterns of paths from there that do not count; ``*`` stands for any text.
+
+    Raises:
+        UnreadableProjectError: The stack files are outside of the repository.
     """
     files = _stack_files(project, root)
     return tuple(stack for stack, name in project.stacks.items() if not _matches(f"{files}{name}", ignored))
@@ -80,6 +83,9 @@ def touched(project: Project, root: Path, ignored: Sequence[str], changed: Itera
         root: The root of the repository.
         ignored: Patterns of paths from there that do not count; ``*`` stands for any text.
         changed: Paths from there that the change adds, edits or removes.
+
+    Raises:
+        UnreadableProjectError: The stack files are outside of the repository.
     """
     stacks, files = counted(project, root, ignored), _stack_files(project, root)
     found: dict[str, str] = {}
@@ -99,7 +105,9 @@ def changed_files(base: str, head: str) -> tuple[str, ...]:
     Raises:
         UnreadableProjectError: Git does not know them.
     """
-    return tuple(filter(None, _git("diff", "--name-only", "--no-renames", "-z", f"{base}...{head}", "--").split("\0")))
+    # A revision is never an option, whatever it begins with.
+    options = ("--name-only", "--no-renames", "-z", "--end-of-options")
+    return tuple(filter(None, _git("diff", *options, f"{base}...{head}", "--").split("\0")))
 
 
 def repository_root() -> Path:
@@ -113,7 +121,12 @@ def repository_root() -> Path:
 
 def _stack_files(project: Project, root: Path) -> str:
     """Return how the paths of stack files start, from the repository's root."""
-    start = project.folder.resolve().relative_to(root.resolve()).as_posix()
+    try:
+        start = project.folder.resolve().relative_to(root.resolve()).as_posix()
+    except ValueError:
+        raise UnreadableProjectError(
+            f"stackConfigDir of Pulumi.yaml: {project.folder} is outside of the repository. Name a folder inside."
+        ) from None
     return "" if start == "." else f"{start}/"
 
 

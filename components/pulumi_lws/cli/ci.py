@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,8 @@ ci = typer.Typer(
 
 _Author = Annotated[str, typer.Option(metavar="NAME", help="Whose notes are written anew: the token's own account.")]
 _ACTIONS = "github-actions[bot]"
+_NAME = re.compile(r"[A-Za-z0-9_.-]+")
+"""What Pulumi takes for the name of a stack."""
 
 
 @ci.command()
@@ -42,14 +45,16 @@ def stacks(
     # Loaded here, as below, so that help and completion are quick.
     from pulumi_lws.ci.stacks import changed_files, counted, repository_root, touched  # noqa: PLC0415
 
+    for option, revision in (("--base", base), ("--head", head)):
+        if revision is not None and not revision.strip():
+            raise typer.BadParameter("it is empty; a variable that is not set?", param_hint=option)
     project, patterns = _project(), ignored or []
     with _readable():
         root = repository_root()
-        changed = None if base is None else changed_files(base, head)
-    if changed is None:
-        typer.echo(json.dumps(counted(project, root, patterns)))
-        return
-    found = touched(project, root, patterns, changed)
+        if base is None:
+            typer.echo(json.dumps(counted(project, root, patterns)))
+            return
+        found = touched(project, root, patterns, changed_files(base, head))
     for stack, path in found.items():
         typer.echo(f"{stack}: touched by {path}", err=True)
     typer.echo(json.dumps(list(found)))
@@ -104,6 +109,8 @@ def drift(
     from pulumi_lws.ci.github import ISSUES  # noqa: PLC0415
     from pulumi_lws.ci.notes import issues, marked  # noqa: PLC0415
 
+    if not _NAME.fullmatch(stack):
+        raise typer.BadParameter("it is no name of a stack", param_hint="--stack")
     full, text = f"{_project().name}/{stack}", _text(report)
     body = None if outcome == "success" else marked(full, text, _run())
     _settle(ISSUES, lambda there: issues(full, body, there, author), [text or body] if body else [])
@@ -173,8 +180,8 @@ def _names(text: str) -> list[str]:
         names = json.loads(text)
     except ValueError:
         names = None
-    if not isinstance(names, list) or not all(isinstance(name, str) and name and "/" not in name for name in names):
-        raise typer.BadParameter('it is no JSON list of names, as ["dev", "prod"]', param_hint="--stacks")
+    if not isinstance(names, list) or not all(isinstance(name, str) and _NAME.fullmatch(name) for name in names):
+        raise typer.BadParameter('it is no JSON list of names of stacks, as ["dev", "prod"]', param_hint="--stacks")
     return names
 
 

@@ -4,6 +4,7 @@ The headline says the worst, the table what it costs; everything else is folded.
 forge takes leaves out rows, and says how many.
 """
 
+import re
 from collections.abc import Iterator
 
 from pulumi_lws.facts.prices import REGION
@@ -41,8 +42,8 @@ def render(report: Report, longest: int = LONGEST_COMMENT) -> str:
 
 def mark(stack: str) -> str:
     """Return the hidden first line of what is said about a stack, by which it is found again."""
-    # Two dashes would end the comment.
-    return f"{MARK}: {stack.replace('--', '-')} -->"
+    # What no name of a stack has could end the line or the comment.
+    return f"{MARK}: {re.sub('[^A-Za-z0-9_./-]', '_', stack)} -->"
 
 
 def _top(report: Report) -> Iterator[str]:
