@@ -35,8 +35,8 @@ def _kinds_of_targets(subject: RegisteredObject) -> Iterable[tuple[str, Any]]:
         if metric is UNKNOWN:
             yield path, UNKNOWN
             continue
-        # The other kinds of metrics have no Value.
-        for source in ("external", "object"):
+        # Of pods the API server takes no Value; resources have none.
+        for source in ("external", "object", "pods"):
             yield f"{path}.{source}.target.type", value_at(metric, source, "target", "type")
 
 
