@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from pulumi_lws.reporting.report import Outcome, Report
+
 URN = "urn:pulumi:prod::shop::"
 
 
@@ -69,3 +71,9 @@ def deployment(template: dict[str, Any], **spec: Any) -> dict[str, Any]:
         "metadata": {"name": "web", "namespace": "models"},
         "spec": {"replicas": 4, "template": template, **spec},
     }
+
+
+def outcome(found: Report) -> Outcome:
+    """Return what a change comes to, where the preview saw it all."""
+    assert found.outcome is not None
+    return found.outcome

@@ -11,7 +11,18 @@ from pulumi_lws.reporting.formats import md
 from pulumi_lws.reporting.formats.wording import code, prose
 from pulumi_lws.reporting.reading import read_preview
 from pulumi_lws.reporting.report import Report, report
-from tests.reporting.events import DEPLOYMENT, LWS, complaint, deployment, groups, pod, resource_event, violation, write
+from tests.reporting.events import (
+    DEPLOYMENT,
+    LWS,
+    URN,
+    complaint,
+    deployment,
+    groups,
+    pod,
+    resource_event,
+    violation,
+    write,
+)
 
 SIGNATURE = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"}
 
@@ -64,7 +75,7 @@ def secrets() -> list[dict[str, Any]]:
         resource_event("update", "kubernetes:core/v1:Secret", "s", {"metadata": {"name": "s"}}, secret),
         resource_event("update", "pulumi:providers:kubernetes", "k", {"kubeconfig": "a"}, {"kubeconfig": SECRET}),
         violation("p", "mandatory", f"found {SECRET}; allowed nothing"),
-        complaint("error", f"cannot log in with {SECRET} or hf_{'a' * 20}"),
+        complaint("warning", f"cannot log in with {SECRET} or hf_{'a' * 20}"),
     ]
 
 
@@ -114,6 +125,27 @@ def test_code_is_one_piece_of_code(text: str) -> None:
 
 def test_prose_mentions_nobody() -> None:
     assert prose("ask @team about #7, <b>now</b>") == "ask @<!-- -->team about #<!-- -->7, \\<b\\>now\\</b\\>"
+
+
+def test_a_component_and_the_object_that_it_wraps_are_one_row_and_two_resources(tmp_path: Path) -> None:
+    component = "lws:index:LeaderWorkerSet"
+    wrapped = resource_event("create", LWS, "llm", None, groups(pod()))
+    wrapped["resourcePreEvent"]["metadata"]["new"]["parent"] = f"{URN}{component}::llm"
+    stack = resource_event("create", "pulumi:pulumi:Stack", "shop-prod", None, {})
+    found = of(tmp_path, stack, resource_event("create", component, "llm", None, {}), wrapped)
+    text = md.render(found)
+    assert "`shop/prod`: 3 created, 0 unchanged." in text
+    assert "<summary>All changes: 3 resources</summary>" in text
+    assert text.count("| created | `LeaderWorkerSet` | `llm` |") == 1
+    assert len(json.loads(as_json.render(found))["changes"]) == 3
+
+
+def test_a_component_is_a_row_where_its_object_changes_otherwise(tmp_path: Path) -> None:
+    component = "lws:index:LeaderWorkerSet"
+    wrapped = resource_event("replace", LWS, "llm", groups(pod(1)), groups(pod(2)))
+    wrapped["resourcePreEvent"]["metadata"]["new"]["parent"] = f"{URN}{component}::llm"
+    text = md.render(of(tmp_path, resource_event("update", component, "llm", {"a": 1}, {"a": 2}), wrapped))
+    assert text.count("| `LeaderWorkerSet` | `llm` |") == 2
 
 
 def test_a_message_with_a_fence_stays_in_its_own(tmp_path: Path) -> None:

@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 
 from pulumi_lws.facts.prices import PRICES
+from pulumi_lws.nodes.capacity import CapacityBlock, OnDemand, Reservation, Spot
+from pulumi_lws.nodes.settings import GpuPool
 from pulumi_lws.reporting.findings import findings
 from pulumi_lws.reporting.reading import read_preview
 from pulumi_lws.reporting.report import Report, report
-from tests.reporting.events import DEPLOYMENT, LWS, deployment, groups, pod, resource_event, write
+from tests.reporting.events import DEPLOYMENT, LWS, deployment, groups, outcome, pod, resource_event, write
 
 STARTS = {"startupProbe": {"periodSeconds": 10, "failureThreshold": 120}}
 
@@ -76,7 +78,7 @@ def test_whole_numbers_of_either_spelling_are_the_same(tmp_path: Path) -> None:
     old, new = groups(pod()), groups(pod())
     new["spec"]["leaderWorkerTemplate"]["size"] = 2.0
     found = of(tmp_path, resource_event("update", LWS, "llm", old, new))
-    assert found.models[0].fate == "unchanged"
+    assert outcome(found).models[0].fate == "unchanged"
 
 
 def test_a_replacement_takes_every_group_down(tmp_path: Path) -> None:
@@ -136,7 +138,7 @@ def test_an_autoscaler_owns_the_copies(tmp_path: Path) -> None:
         resource_event("create", LWS, "llm", None, owned),
         resource_event("create", "kubernetes:autoscaling/v2:HorizontalPodAutoscaler", "llm", None, scaler),
     )
-    assert (found.after.gpus, found.after.most_gpus) == (32, 96)
+    assert (outcome(found).after.gpus, outcome(found).after.most_gpus) == (32, 96)
 
 
 def node_pool(**spec: Any) -> dict[str, Any]:
@@ -156,7 +158,11 @@ def test_nodes_and_cost_follow_from_foreign_pools(tmp_path: Path) -> None:
         resource_event("create", NODE_POOL, "gpus", None, pool),
     )
     # Three groups of two whole nodes, four pods that share one.
-    assert (found.after.nodes, found.after.most_nodes, round(found.after.dollars, 2)) == (7, 8, 385.28)
+    assert (outcome(found).after.nodes, outcome(found).after.most_nodes, round(outcome(found).after.dollars, 2)) == (
+        7,
+        8,
+        385.28,
+    )
 
 
 def test_static_pools_and_node_groups_cost_what_is_there(tmp_path: Path) -> None:
@@ -166,8 +172,55 @@ def test_static_pools_and_node_groups_cost_what_is_there(tmp_path: Path) -> None
         resource_event("same", NODE_POOL, "gpus", node_pool(replicas=2), node_pool(replicas=2)),
         resource_event("create", "aws:eks/nodeGroup:NodeGroup", "g", None, group),
     )
-    assert (found.before.nodes, found.after.nodes) == (2, 5)
-    assert round(found.after.dollars - found.before.dollars, 3) == 3 * 1.861
+    assert (outcome(found).before.nodes, outcome(found).after.nodes) == (2, 5)
+    assert round(outcome(found).after.dollars - outcome(found).before.dollars, 3) == 3 * 1.861
+
+
+STATIC: dict[str, dict[str, Any]] = {
+    "told": {"static": True},
+    "reserved": {"capacity": {"kind": "reservation"}},
+    "a block": {"capacity": {"kind": "capacity-block"}},
+}
+
+
+def on_pool(op: str, replicas: tuple[int | None, int | None], **pool: Any) -> list[dict[str, Any]]:
+    """Return a deployment on four islands of a pool outside the stack, with its groups before and after."""
+    pools = {"pools": {"gpus": {"instanceType": "p5.48xlarge", "islands": 4, "nodesPerIsland": 2, **pool}}}
+    template = pod(nodeSelector={"pulumi-lws/pool": "gpus"})
+    own, objects = (
+        [None if count is None else made(count) for count in replicas]
+        for made in (lambda _: pools, lambda count: groups(template, replicas=count))
+    )
+    return [resource_event(op, "lws:index:MultiNodeVllm", "llm", *own), resource_event(op, LWS, "llm", *objects)]
+
+
+@pytest.mark.parametrize("case", STATIC)
+@pytest.mark.parametrize(("op", "replicas"), [("update", (2, 4)), ("create", (None, 2)), ("delete", (2, None))])
+def test_all_nodes_of_a_static_pool_outside_the_stack_run_before_and_after(
+    case: str, op: str, replicas: tuple[int | None, int | None], tmp_path: Path
+) -> None:
+    found = outcome(of(tmp_path, *on_pool(op, replicas, **STATIC[case])))
+    assert [(each.nodes, round(each.dollars, 2)) for each in (found.before, found.after)] == [(8, 440.32)] * 2
+
+
+CAPACITIES = [OnDemand(), Spot(), Reservation(), CapacityBlock(id="cr-0123456789abcdef0")]
+
+
+@pytest.mark.parametrize("capacity", CAPACITIES, ids=lambda capacity: capacity.kind)
+@pytest.mark.parametrize("static", [None, True, False])
+def test_a_pool_outside_the_stack_is_static_where_it_would_be_inside(
+    capacity: Any, static: bool | None, tmp_path: Path
+) -> None:
+    pool = GpuPool(instance_type="p5.48xlarge", nodes=8, capacity=capacity, static=static)
+    inputs = {"pools": {"gpus": pool.model_dump(by_alias=True, exclude_none=True)}}
+    found = outcome(of(tmp_path, resource_event("same", "lws:index:MultiNodeVllm", "llm", inputs, inputs)))
+    assert found.after.nodes == (8 if pool.is_static else 0)
+
+
+@pytest.mark.parametrize("pool", [{}, {"capacity": {"kind": "reservation"}, "static": False}])
+def test_nodes_of_other_pools_outside_the_stack_run_where_they_are_used(pool: dict[str, Any], tmp_path: Path) -> None:
+    found = outcome(of(tmp_path, *on_pool("update", (2, 4), **pool)))
+    assert (found.before.nodes, found.after.nodes) == (4, 8)
 
 
 def test_pods_that_do_not_fit_their_pool_are_said(tmp_path: Path) -> None:
@@ -181,11 +234,15 @@ def test_pods_that_do_not_fit_their_pool_are_said(tmp_path: Path) -> None:
 
 def test_what_has_no_pool_or_no_price_is_said_and_not_guessed(tmp_path: Path) -> None:
     found = of(tmp_path, resource_event("create", LWS, "llm", None, groups(pod())))
-    assert (found.after.nodes, found.after.homeless) == (0, ("llm",))
+    assert (outcome(found).after.nodes, outcome(found).after.homeless) == (0, ("llm",))
     without = {name: price for name, price in PRICES.items() if name != "p5.48xlarge"}
     pool = resource_event("same", NODE_POOL, "gpus", None, node_pool(replicas=2))
     found = of(tmp_path, pool, prices=without)
-    assert (found.after.dollars, found.after.most_dollars, found.after.unpriced) == (0, None, ("p5.48xlarge",))
+    assert (outcome(found).after.dollars, outcome(found).after.most_dollars, outcome(found).after.unpriced) == (
+        0,
+        None,
+        ("p5.48xlarge",),
+    )
 
 
 def test_the_loss_of_what_others_depend_on_comes_first(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pulumi_lws.facts import labels
 from pulumi_lws.reporting.findings import findings
 from pulumi_lws.reporting.reading import read_preview
 from pulumi_lws.reporting.report import Report, report
-from tests.reporting.events import pod, resource_event, write
+from tests.reporting.events import outcome, pod, resource_event, write
 
 SERVICE, CLUSTER = "kubernetes:ray.io/v1:RayService", "kubernetes:ray.io/v1:RayCluster"
 
@@ -85,8 +85,8 @@ def test_workers_count_at_their_least_and_with_an_autoscaler_at_their_most(tmp_p
     bounds = {"minReplicas": 1, "maxReplicas": 4, "replicas": 2}
     found = of(tmp_path, "create", CLUSTER, "llm", None, pool("a", bounds, enableInTreeAutoscaling=True))
     assert headline(found) == ("fine", "`llm` is added: 1 worker, 8 GPUs")
-    (change,) = found.models
-    assert (change.workload.replicas, change.workload.most_replicas, found.after.gpus) == (1, 4, 8)
+    (change,) = outcome(found).models
+    assert (change.workload.replicas, change.workload.most_replicas, outcome(found).after.gpus) == (1, 4, 8)
 
 
 def test_the_pods_of_one_worker_over_several_hosts_count_together(tmp_path: Path) -> None:

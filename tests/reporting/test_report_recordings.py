@@ -12,6 +12,7 @@ from pulumi_lws.reporting.formats import md
 from pulumi_lws.reporting.models import Fate
 from pulumi_lws.reporting.reading import read_preview
 from pulumi_lws.reporting.report import Report, report
+from tests.reporting.events import outcome
 
 RECORDINGS = Path(__file__).parent / "previews"
 
@@ -59,23 +60,32 @@ def test_a_recording_names_nothing_of_the_machine_that_made_it() -> None:
         assert [word for word in ("/root", "/home", "/work", "/tmp", str(Path.home())) if word in text] == []
 
 
+@pytest.mark.parametrize("name", HEADLINES)
+def test_resources_are_counted_as_the_engine_counts_them(name: str) -> None:
+    events = map(json.loads, (RECORDINGS / f"{name}.json").read_text(encoding="utf-8").splitlines())
+    (counts,) = (each["summaryEvent"]["resourceChanges"] for each in events if "summaryEvent" in each)
+    found = of(name)
+    assert {str(each): count for each, count in found.counts().items()} | {"same": found.unchanged} == counts
+
+
 def test_the_totals_before_are_those_of_every_recording() -> None:
-    totals = {(of(name).before.gpus, of(name).before.nodes, round(of(name).before.dollars, 2)) for name in HEADLINES}
+    before = [outcome(of(name)).before for name in HEADLINES]
+    totals = {(each.gpus, each.nodes, round(each.dollars, 2)) for each in before}
     # glm-5: 2 groups of 2 p5.48xlarge; gpt-oss: one g6e.12xlarge.
     assert totals == {(36, 5, round(4 * 55.04 + 10.49264, 2))}
 
 
 def test_what_the_base_does_as_well_is_not_of_this_change() -> None:
     same = of("change-the-image", "change-the-image")
-    assert (len(same.steps), same.pending, same.undone) == (0, 3, 0)
-    assert {change.fate for change in same.models} == {Fate.UNCHANGED}
+    assert (len(same.steps), same.pending, outcome(same).undone) == (0, 3, 0)
+    assert {change.fate for change in outcome(same).models} == {Fate.UNCHANGED}
     assert [finding.text for finding in findings(same)] == ["This change adds nothing to what the base changes"]
 
 
 def test_a_change_is_compared_with_the_base_where_there_is_one() -> None:
     found = of("scale", "add-an-island")
     # The base, whose fourth island this change does not have, is what it starts from.
-    assert (found.before.most_nodes, found.after.most_nodes) == (10, 8)
+    assert (outcome(found).before.most_nodes, outcome(found).after.most_nodes) == (10, 8)
     assert "| | base | after | change |" in md.render(found)
 
 

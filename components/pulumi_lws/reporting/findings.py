@@ -10,7 +10,7 @@ from pulumi_lws.reporting.formats.wording import code, counted, listed
 from pulumi_lws.reporting.models import Fate, ModelChange
 from pulumi_lws.reporting.pools import Pool
 from pulumi_lws.reporting.preview import Operation
-from pulumi_lws.reporting.report import Report
+from pulumi_lws.reporting.report import Outcome, Report
 
 _PAST = {Operation.DELETE: "deleted", Operation.REPLACE: "replaced", Operation.UPDATE: "updated"}
 
@@ -49,15 +49,16 @@ def _all(report: Report) -> Iterator[Finding]:
     if report.mandatory:
         names = listed(sorted({result.policy for result in report.mandatory}))
         yield Finding(Level.STOP, f"Mandatory policies do not hold, so nothing is applied: {names}")
-    elif report.failed:
+    if report.failed and not (report.mandatory and report.outcome):
         yield Finding(Level.STOP, "The preview failed, so nothing is applied")
     for alarm in sorted(report.alarms, key=lambda alarm: not alarm.stops_everything):
         yield Finding(Level.STOP, _alarm(alarm))
-    for change in report.models:
-        yield from _model(change)
-    if report.upgrade:
-        yield from _upgrade(report.upgrade)
-    yield from _pools(report)
+    if report.outcome:
+        for change in report.outcome.models:
+            yield from _model(change)
+        if report.outcome.upgrade:
+            yield from _upgrade(report.outcome.upgrade)
+        yield from _pools(report.outcome)
 
 
 def _nothing(report: Report) -> Finding:
@@ -131,10 +132,10 @@ def _upgrade(upgrade: Upgrade) -> Iterator[Finding]:
                     yield Finding(Level.STOP, note.removesuffix("."))
 
 
-def _pools(report: Report) -> Iterator[Finding]:
+def _pools(outcome: Outcome) -> Iterator[Finding]:
     """Yield what changes of pools: the islands of one are one pool."""
-    before, after = (_by_name([use.pool for use in capacity.pools]) for capacity in (report.before, report.after))
-    for use in report.after.pools:
+    before, after = (_by_name([use.pool for use in capacity.pools]) for capacity in (outcome.before, outcome.after))
+    for use in outcome.after.pools:
         if use.pool.most is not None and use.nodes > use.pool.most:
             needed = f"{code(use.pool.name)} needs {counted(use.nodes, 'node')} and may have {use.pool.most}"
             yield Finding(Level.STOP, f"Pool {needed}: some pods stay pending")

@@ -13,6 +13,9 @@ from pulumi_lws.rules.values import value_at
 NODE_POOL = "karpenter.sh/NodePool"
 NODE_GROUP = "aws:eks/nodeGroup:NodeGroup"
 
+_STATIC_UNLESS_TOLD = ("reservation", "capacity-block")
+"""Capacity of pools whose nodes are all there at all times where nothing is said of it, as ``GpuPool`` decides."""
+
 
 @dataclass(frozen=True)
 class Pool:
@@ -67,7 +70,22 @@ def pools_of(resources: Mapping[str, Resource]) -> list[Pool]:
             for name, settings in texts(value_at(resource.inputs, "pools")).items():
                 if name not in named and name not in others:
                     others[name] = _named(name, settings)
-    return sorted([*own, *others.values()], key=lambda pool: (pool.family, pool.name))
+    return _sorted([*own, *others.values()])
+
+
+def pools_on_both_sides(before: Mapping[str, Resource], after: Mapping[str, Resource]) -> tuple[list[Pool], list[Pool]]:
+    """Return the pools before and after a change. One outside the stack is there on both, whichever names it."""
+    old, new = pools_of(before), pools_of(after)
+    return _with_outside(old, new), _with_outside(new, old)
+
+
+def _with_outside(pools: list[Pool], others: list[Pool]) -> list[Pool]:
+    known = {pool.family for pool in pools}
+    return _sorted([*pools, *(pool for pool in others if not pool.urn and pool.family not in known)])
+
+
+def _sorted(pools: list[Pool]) -> list[Pool]:
+    return sorted(pools, key=lambda pool: (pool.family, pool.name))
 
 
 def _declared(resource: Resource) -> Iterator[Pool]:
@@ -124,17 +142,19 @@ def _node_group(resource: Resource) -> Pool:
 
 
 def _named(name: str, settings: Any) -> Pool:
-    """Return a pool that stands outside the stack; its nodes are counted where they are used."""
+    """Return a pool that stands outside the stack; unless it is static, its nodes are counted where they are used."""
     islands, nodes = _count(value_at(settings, "islands")) or 0, _count(value_at(settings, "nodes")) or 0
     most = islands * (_count(value_at(settings, "nodesPerIsland")) or 1) or nodes
+    bought = str(value_at(settings, "capacity", "kind", default="on-demand"))
+    static = value_at(settings, "static")
     return Pool(
         name=name,
         urn="",
         instance_types=(str(value_at(settings, "instanceType", default="")),),
         node_labels={labels.POOL: name},
-        least=0,
+        least=most if (bought in _STATIC_UNLESS_TOLD if static is None else static is True) else 0,
         most=most,
-        bought=str(value_at(settings, "capacity", "kind", default="on-demand")),
+        bought=bought,
     )
 
 

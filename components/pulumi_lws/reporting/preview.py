@@ -9,7 +9,6 @@ from typing import Any
 from pulumi_lws.rules.rule import RegisteredObject
 from pulumi_lws.rules.values import value_at
 
-STACK_TYPE = "pulumi:pulumi:Stack"
 PROVIDER_PREFIX = "pulumi:providers:"
 
 
@@ -134,6 +133,8 @@ class Preview:
         packs: Policy packs that ran.
         diagnostics: Errors and warnings.
         failed: Whether the preview itself failed.
+        saw_all: Whether it got to the end of the program. One that ended early has seen only some resources, and no
+            deletion: nothing can be told of the whole stack, neither as it is nor as it will be.
         missing: Unchanged resources that the file leaves out.
     """
 
@@ -142,6 +143,7 @@ class Preview:
     packs: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
     failed: bool
+    saw_all: bool
     missing: int = 0
 
     @cached_property

@@ -118,12 +118,14 @@ def _digest(document: Mapping[str, Any], values: Values) -> Preview:
     summary = document.get("changeSummary")
     same = summary.get("same", 0) if isinstance(summary, Mapping) else 0
     there = sum(step.operation is Operation.SAME for step in steps)
+    failed = any(each.get("severity") == "error" for each in _mappings(document.get("diagnostics")))
     return Preview(
         steps=steps,
         policies=None,
         packs=(),
         diagnostics=diagnostics,
-        failed=any(each.get("severity") == "error" for each in _mappings(document.get("diagnostics"))),
+        failed=failed,
+        saw_all=not failed,
         missing=max(0, same - there) if isinstance(same, int) else 0,
     )
 
@@ -145,13 +147,18 @@ def _events(file: str, documents: list[Mapping[str, Any]], values: Values) -> Pr
     ]
     steps = _steps(raw, values)
     complaints = [each["diagnosticEvent"] for each in documents if isinstance(each.get("diagnosticEvent"), Mapping)]
+    diagnostics, policies = _diagnostics(complaints, values), _policies(documents, values)
     errors = any(each.get("severity") == "error" for each in complaints)
+    failed = errors or any(each.get("result") == "failed" for each in summaries) or not summaries
+    # A mandatory policy lets the engine go on to the end of the preview; every other failure stops it.
+    only_policies = any(each.mandatory for each in policies) and not any(each.is_error for each in diagnostics)
     return Preview(
         steps=steps,
-        policies=_policies(documents, values),
+        policies=policies,
         packs=_packs(documents),
-        diagnostics=_diagnostics(complaints, values),
-        failed=errors or any(each.get("result") == "failed" for each in summaries) or not summaries,
+        diagnostics=diagnostics,
+        failed=failed,
+        saw_all=bool(summaries) and (only_policies or not failed),
     )
 
 

@@ -1,15 +1,34 @@
 """The report on a change: one preview, compared with what runs, or with the preview of the base."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pulumi_lws.facts.prices import PRICES, Price
 from pulumi_lws.reporting.alarms import Alarm, Upgrade, alarms, upgrade
 from pulumi_lws.reporting.capacity import Capacity, capacity_of
 from pulumi_lws.reporting.models import Fate, ModelChange, model_changes
-from pulumi_lws.reporting.pools import pools_of
-from pulumi_lws.reporting.preview import STACK_TYPE, Diagnostic, Operation, PolicyResult, Preview, Step
+from pulumi_lws.reporting.pools import pools_on_both_sides
+from pulumi_lws.reporting.preview import Diagnostic, Operation, PolicyResult, Preview, Step
 from pulumi_lws.reporting.workloads import workloads_of
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a change comes to: what only two whole stacks can tell, before and after it.
+
+    Attributes:
+        undone: Resources that only the base would change.
+        models: What happens to each workload, the worst first.
+        upgrade: Another version of LWS.
+        before: What workloads take before the change.
+        after: What they take after it.
+    """
+
+    undone: int
+    models: tuple[ModelChange, ...]
+    upgrade: Upgrade | None
+    before: Capacity
+    after: Capacity
 
 
 @dataclass(frozen=True)
@@ -21,12 +40,8 @@ class Report:
         steps: What is created, updated, replaced and deleted, by this change.
         unchanged: Resources that stay as they are.
         pending: Resources that the base changes just so too: not by this change.
-        undone: Resources that only the base would change.
-        models: What happens to each workload, the worst first.
         alarms: What else a reviewer must not miss.
-        upgrade: Another version of LWS.
-        before: What workloads take before the change.
-        after: What they take after it.
+        outcome: What it comes to; None where that is not known, since the preview ended early.
         policies: Policies that do not hold; None where nothing tells.
         packs: Policy packs that ran.
         diagnostics: Errors and warnings of the preview.
@@ -34,18 +49,15 @@ class Report:
         missing: Unchanged resources that the preview leaves out, so that totals lack them.
         prices: Prices that the totals are made from.
         has_base: Whether the change is compared with the base.
+        base_ended_early: Whether there is a base that it cannot be compared with, since its preview ended early.
     """
 
     stack: str
     steps: tuple[Step, ...]
     unchanged: int
     pending: int
-    undone: int
-    models: tuple[ModelChange, ...]
     alarms: tuple[Alarm, ...]
-    upgrade: Upgrade | None
-    before: Capacity
-    after: Capacity
+    outcome: Outcome | None
     policies: tuple[PolicyResult, ...] | None
     packs: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
@@ -53,6 +65,7 @@ class Report:
     missing: int
     prices: Mapping[str, Price]
     has_base: bool
+    base_ended_early: bool = False
 
     @property
     def mandatory(self) -> tuple[PolicyResult, ...]:
@@ -79,7 +92,8 @@ def report(preview: Preview, base: Preview | None = None, prices: Mapping[str, P
 
     Args:
         preview: The preview of the change.
-        base: The preview of what it is merged into, against the same state; None to compare with what runs.
+        base: The preview of what it is merged into, against the same state. Without one, or where it ended early, the
+            change is compared with what runs.
         prices: Prices by instance type.
 
     Raises:
@@ -87,24 +101,19 @@ def report(preview: Preview, base: Preview | None = None, prices: Mapping[str, P
     """
     if base is not None and base.stack and preview.stack and base.stack != preview.stack:
         raise OtherStackError(f"the base is a preview of {base.stack}, the change one of {preview.stack}")
-    changed = {step.resource.urn: step for step in preview.steps if step.operation is not Operation.SAME}
-    waiting = {step.resource.urn: step for step in base.steps if step.operation is not Operation.SAME} if base else {}
+    base_ended_early = base is not None and not base.saw_all
+    if base_ended_early:
+        base = None
+    changed, waiting = _changes(preview), _changes(base) if base else {}
     shared = {urn for urn, step in changed.items() if urn in waiting and _is_same_change(step, waiting[urn])}
-    steps = tuple(step for urn, step in changed.items() if urn not in shared and step.resource.type != STACK_TYPE)
-    before = base.after if base else preview.before
-    replaced = {step.resource.urn for step in steps if step.operation is Operation.REPLACE}
-    workloads = workloads_of(before), workloads_of(preview.after)
+    steps = tuple(step for urn, step in changed.items() if urn not in shared)
     return Report(
         stack=preview.stack,
         steps=steps,
         unchanged=sum(step.operation is Operation.SAME for step in preview.steps) + preview.missing,
         pending=len(shared),
-        undone=len(waiting.keys() - changed.keys()),
-        models=tuple(model_changes(*workloads, _without(replaced, waiting))),
         alarms=tuple(alarms(steps)),
-        upgrade=upgrade(before, preview.after),
-        before=capacity_of(workloads[0].values(), pools_of(before), prices),
-        after=capacity_of(workloads[1].values(), pools_of(preview.after), prices),
+        outcome=_outcome(preview, base, steps, prices) if preview.saw_all else None,
         policies=preview.policies,
         packs=preview.packs,
         diagnostics=preview.diagnostics,
@@ -112,7 +121,28 @@ def report(preview: Preview, base: Preview | None = None, prices: Mapping[str, P
         missing=preview.missing,
         prices=prices,
         has_base=base is not None,
+        base_ended_early=base_ended_early,
     )
+
+
+def _outcome(preview: Preview, base: Preview | None, changed: Sequence[Step], prices: Mapping[str, Price]) -> Outcome:
+    before, after = base.after if base else preview.before, preview.after
+    waiting = _changes(base) if base else {}
+    replaced = {step.resource.urn for step in changed if step.operation is Operation.REPLACE}
+    workloads = workloads_of(before), workloads_of(after)
+    pools = pools_on_both_sides(before, after)
+    old, new = (capacity_of(each.values(), own, prices) for each, own in zip(workloads, pools, strict=True))
+    return Outcome(
+        undone=len(waiting.keys() - _changes(preview).keys()),
+        models=tuple(model_changes(*workloads, _without(replaced, waiting))),
+        upgrade=upgrade(before, after),
+        before=old,
+        after=new,
+    )
+
+
+def _changes(preview: Preview) -> dict[str, Step]:
+    return {step.resource.urn: step for step in preview.steps if step.operation is not Operation.SAME}
 
 
 def with_policies(found: Report, policies: tuple[PolicyResult, ...], packs: tuple[str, ...]) -> Report:
@@ -121,8 +151,20 @@ def with_policies(found: Report, policies: tuple[PolicyResult, ...], packs: tupl
 
 
 def changed_models(found: Report) -> list[ModelChange]:
-    """Return the models to which something happens."""
-    return [model for model in found.models if model.fate is not Fate.UNCHANGED]
+    """Return the models to which something is known to happen."""
+    return [model for model in (found.outcome.models if found.outcome else ()) if model.fate is not Fate.UNCHANGED]
+
+
+def without_wrappers(steps: Iterable[Step]) -> list[Step]:
+    """Return the steps without those of components that only wrap an object of their kind and name, done likewise."""
+    steps = list(steps)
+    objects = {_row(step, step.resource.parent) for step in steps if step.resource.kind}
+    return [step for step in steps if _row(step, step.resource.urn) not in objects]
+
+
+def _row(step: Step, component: str) -> tuple[str, ...]:
+    """Return what a row shows of a step, and the component that it stands for."""
+    return component, step.operation, step.resource.short_type, step.resource.own_name
 
 
 def _is_same_change(step: Step, other: Step) -> bool:

@@ -30,6 +30,8 @@ def _clean(value: Any) -> Any:
 
 
 def _report(report: Report) -> dict[str, Any]:
+    outcome = report.outcome
+    upgrade = outcome.upgrade if outcome else None
     return {
         "stack": report.stack,
         "applicable": report.can_be_applied,
@@ -37,12 +39,15 @@ def _report(report: Report) -> dict[str, Any]:
             {"level": each.level, "text": each.text.replace("`", ""), "why": each.why.replace("`", "")}
             for each in findings(report)
         ],
-        "models": [_model(change) for change in report.models],
-        "capacity": {"before": _capacity(report.before), "after": _capacity(report.after)},
+        "complete": outcome is not None,
+        "compared_with": "base" if report.has_base else "running",
+        "models": [_model(change) for change in outcome.models] if outcome else None,
+        "capacity": {"before": _capacity(outcome.before), "after": _capacity(outcome.after)} if outcome else None,
         "resources": {**report.counts()}
-        | {"unchanged": report.unchanged, "pending_on_base": report.pending, "only_on_base": report.undone},
+        | {"unchanged": report.unchanged, "pending_on_base": report.pending}
+        | {"only_on_base": outcome.undone if outcome else None},
         "changes": [_step(step) for step in report.steps],
-        "upgrade": None if report.upgrade is None else {"from": report.upgrade.old, "to": report.upgrade.new},
+        "upgrade": None if upgrade is None else {"from": upgrade.old, "to": upgrade.new},
         "policies": None
         if report.policies is None
         else [

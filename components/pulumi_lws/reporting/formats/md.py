@@ -5,9 +5,9 @@ forge takes leaves out rows, and says how many.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from pulumi_lws.facts.prices import REGION
+from pulumi_lws.facts.prices import REGION, Price
 from pulumi_lws.reporting.capacity import PoolUse
 from pulumi_lws.reporting.differences import paths
 from pulumi_lws.reporting.findings import Finding, Level, findings
@@ -15,7 +15,7 @@ from pulumi_lws.reporting.formats.sections import Section, fitting
 from pulumi_lws.reporting.formats.wording import code, counted, delta, dollars, listed, prose
 from pulumi_lws.reporting.models import Fate, ModelChange
 from pulumi_lws.reporting.preview import Diagnostic, Operation, PolicyResult, Step
-from pulumi_lws.reporting.report import Report, changed_models
+from pulumi_lws.reporting.report import Outcome, Report, changed_models, without_wrappers
 
 LONGEST_COMMENT = 65_536
 """Characters that GitHub takes in a comment; GitLab takes a million."""
@@ -54,14 +54,15 @@ def _top(report: Report) -> Iterator[str]:
     if first.why:
         yield f"Changed: {first.why}"
         yield ""
-    yield _cost(report)
+    yield _cost(report.outcome)
     if others:
         yield ""
         yield from (_bullet(finding) for finding in others[:_MOST_FINDINGS])
         if len(others) > _MOST_FINDINGS:
             yield f"- … and {len(others) - _MOST_FINDINGS} more"
     yield ""
-    yield from _capacity(report)
+    if report.outcome:
+        yield from _capacity(report.outcome, "base" if report.has_base else "now")
     yield f"{code(report.stack)}: {_counts(report)}. {_hold(report)}".rstrip()
     yield from (f"\n⚠️ {note}" for note in _warnings(report))
 
@@ -70,17 +71,19 @@ def _bullet(finding: Finding) -> str:
     return f"- {_SIGNS[finding.level]} {finding.text}{f': {finding.why}' if finding.why else ''}"
 
 
-def _cost(report: Report) -> str:
-    old, new = report.before, report.after
+def _cost(outcome: Outcome | None) -> str:
+    if outcome is None:
+        return "**Models, GPUs, nodes and cost: not known, since the preview ended early**"
+    old, new = outcome.before, outcome.after
     if (old.gpus, old.nodes, old.dollars) == (new.gpus, new.nodes, new.dollars):
         return f"**{counted(new.gpus, 'GPU')}, {counted(new.nodes, 'node')}, {dollars(new.dollars)}/h: as before**"
     money = delta(old.dollars, new.dollars, "$")
     return f"**{delta(old.gpus, new.gpus, 'GPU')} · {delta(old.nodes, new.nodes, 'node')} · {money}/h**"
 
 
-def _capacity(report: Report) -> Iterator[str]:
+def _capacity(outcome: Outcome, before_is: str) -> Iterator[str]:
     """Yield the table of what changes in size; nothing where nothing does."""
-    old, new = report.before, report.after
+    old, new = outcome.before, outcome.after
     rows: list[tuple[str, float | None, float | None, str]] = [
         ("GPUs", old.gpus, new.gpus, ""),
         ("GPUs, scaled out", old.most_gpus, new.most_gpus, ""),
@@ -95,7 +98,7 @@ def _capacity(report: Report) -> Iterator[str]:
     changed = [row for row in rows if row[1] != row[2]]
     if not changed:
         return
-    yield f"| | {'base' if report.has_base else 'now'} | after | change |"
+    yield f"| | {before_is} | after | change |"
     yield "|---|--:|--:|--:|"
     for name, before, after, unit in changed:
         change = "" if before is None or after is None else delta(before, after, unit)
@@ -114,28 +117,34 @@ def _counts(report: Report) -> str:
     parts.append(f"{report.unchanged} unchanged")
     if report.pending:
         parts.append(f"{report.pending} pending on the base already")
-    if report.undone:
-        parts.append(f"{report.undone} pending on the base and not here")
-    return ", ".join(parts)
+    if report.outcome and report.outcome.undone:
+        parts.append(f"{report.outcome.undone} pending on the base and not here")
+    counts = ", ".join(parts)
+    return counts if report.outcome else f"{counts}, as far as the preview came"
 
 
 def _warnings(report: Report) -> Iterator[str]:
     """Yield what makes the numbers above wrong."""
+    if report.base_ended_early:
+        yield "The preview of the base ended early, so this is compared with what runs now."
+    if report.outcome is None:
+        return
     if report.missing:
         left = counted(report.missing, "unchanged resource")
         yield f"The preview leaves out {left}, so the totals lack them: run `pulumi preview --json --show-sames`."
-    for capacity, when in ((report.before, "Before"), (report.after, "After")):
+    for capacity, when in ((report.outcome.before, "Before"), (report.outcome.after, "After")):
         if capacity.unpriced:
             yield f"{when} the change {listed(capacity.unpriced)} runs and has no price: the cost lacks it (`--price`)."
-    if report.after.homeless:
-        yield f"No pool here takes {listed(report.after.homeless)}: nodes and cost lack it."
+    if report.outcome.after.homeless:
+        yield f"No pool here takes {listed(report.outcome.after.homeless)}: nodes and cost lack it."
 
 
 def _sections(report: Report) -> Iterator[Section]:
     yield _problems(report.diagnostics)
     yield _policies(report)
     yield _models(changed_models(report))
-    yield _pools(report)
+    if report.outcome:
+        yield _pools(report.outcome, report.prices)
     yield _changes(report)
 
 
@@ -161,6 +170,8 @@ def _hold(report: Report) -> str:
     """Say of policies what needs no list."""
     if report.policies is None:
         return "What policies found is not in this preview (`lws report --help`: `--policies`)."
+    if report.outcome is None:
+        return f"Whether {'the other' if report.policies else 'all'} policies hold is not known."
     if report.policies:
         return ""
     return f"All policies hold ({listed(report.packs)})." if report.packs else "No policy pack ran."
@@ -196,15 +207,17 @@ def _model(change: ModelChange) -> str:
     return f"| {code(workload.name)} | {change.fate} | {copies} | {gpus} | {missing} | {time} | {why} |"
 
 
-def _pools(report: Report) -> Section:
+def _pools(outcome: Outcome, prices: Mapping[str, Price]) -> Section:
     rows: dict[str, tuple[PoolUse | None, PoolUse | None]] = {}
-    for index, capacity in enumerate((report.before, report.after)):
+    for index, capacity in enumerate((outcome.before, outcome.after)):
         for use in capacity.pools:
             key = use.pool.urn or use.pool.name
             old, new = rows.get(key, (None, None))
             rows[key] = (use, new) if index == 0 else (old, use)
     head = ("| pool | nodes run | at most | of | bought | each/h |", "|---|--:|--:|---|---|--:|")
-    return Section("Nodes and cost", tuple(_pool(*pair) for pair in rows.values()), head, tuple(_basis(report)))
+    return Section(
+        "Nodes and cost", tuple(_pool(*pair) for pair in rows.values()), head, tuple(_basis(outcome, prices))
+    )
 
 
 def _pool(old: PoolUse | None, new: PoolUse | None) -> str:
@@ -223,13 +236,16 @@ def _most(use: PoolUse | None) -> str:
     return "no limit" if use.pool.most is None else str(use.pool.most)
 
 
-def _basis(report: Report) -> Iterator[str]:
+def _basis(outcome: Outcome, prices: Mapping[str, Price]) -> Iterator[str]:
     """Yield what the numbers are made from."""
     used = {
-        each for capacity in (report.before, report.after) for use in capacity.pools for each in use.pool.instance_types
+        each
+        for capacity in (outcome.before, outcome.after)
+        for use in capacity.pools
+        for each in use.pool.instance_types
     }
-    for name in sorted(used & report.prices.keys()):
-        price = report.prices[name]
+    for name in sorted(used & prices.keys()):
+        price = prices[name]
         day = f", {price.checked}" if price.checked else ""
         yield f"- {code(name)} {dollars(price.dollars_per_hour)}/h: {prose(price.source)}{day}"
     yield (
@@ -243,9 +259,18 @@ def _basis(report: Report) -> Iterator[str]:
 def _changes(report: Report) -> Section:
     order = list(Operation)
     # The engine's own order differs from run to run.
-    steps = sorted(report.steps, key=lambda each: (order.index(each.operation), each.resource.type, each.resource.urn))
+    steps = sorted(
+        without_wrappers(report.steps),
+        key=lambda each: (order.index(each.operation), each.resource.type, each.resource.urn),
+    )
     head = ("| | kind | name | what |", "|---|---|---|---|")
-    return Section(f"All changes: {counted(len(steps), 'resource')}", tuple(map(_step, steps)), head)
+    foot = ("- A component of the same kind and name as its object stands in one row with it.",)
+    return Section(
+        f"All changes: {counted(len(report.steps), 'resource')}",
+        tuple(map(_step, steps)),
+        head,
+        foot if len(steps) < len(report.steps) else (),
+    )
 
 
 def _step(step: Step) -> str:
