@@ -111,6 +111,7 @@ group.yaml:10 Service a\\x1b[31m,b:%
 
 unreadable group.yaml, document 2: line 15: did not find expected node content
 note: there are no schemas of Kubernetes 1.20; its own kinds were judged by those of 1.25
+Samples of each rule, and how to exempt: docs/rules/<rule>.md of pulumi-lws.
 2 objects, 2 errors, 1 warning, 1 unreadable
 """
     )
@@ -157,7 +158,7 @@ def test_sarif_says_rules_places_and_what_was_unreadable(report: Report) -> None
         "id": "size-is-odd",
         "shortDescription": {"text": "Groups have an odd size."},
         "fullDescription": {"text": "Even groups are dull: 50%."},
-        "help": {"text": "Add a pod."},
+        "help": {"text": "Add a pod. Samples, and how to exempt: docs/rules/size-is-odd.md of pulumi-lws."},
         "defaultConfiguration": {"level": "warning"},
     }
     assert run["results"][1] == {

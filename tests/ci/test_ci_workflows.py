@@ -1,6 +1,7 @@
 """The workflows that users copy, judged by those who know them."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
 from lab.tools.obtain import obtain
 from lab.tools.progress import reporter
@@ -117,6 +119,27 @@ def test_the_role_that_previews_is_for_exact_subjects_and_only_reads() -> None:
     }
     actions = [action for each in allowed["Statement"] for action in _listed(each["Action"])]
     assert [action for action in actions if not re.search(":(Decrypt$|Describe|Get|List)", action)] == []
+
+
+def test_a_kubeconfig_is_for_the_runner_alone_gone_after_the_preview_and_in_nobodys_way(tmp_path: Path) -> None:
+    action = yaml.safe_load((FOLDER / "actions" / "lws" / "action.yml").read_text(encoding="utf-8"))
+    written, output = tmp_path / ".kube" / "config", tmp_path / "output"
+
+    def run(steps: list[dict[str, str]], name: str) -> int:
+        (found,) = [each for each in steps if each.get("name") == name]
+        variables = {"HOME": str(tmp_path), "GITHUB_OUTPUT": str(output), "TEXT": "clusters: []", "PATH": os.defpath}
+        command = ["bash", "-eo", "pipefail", "-c", found["run"]]
+        return subprocess.run(command, env=variables, capture_output=True, check=False).returncode
+
+    assert run(action["runs"]["steps"], "Write the kubeconfig") == 0
+    assert (written.read_text(), written.stat().st_mode & 0o777) == ("clusters: []\n", 0o600)
+    assert output.read_text() == "state=written\n"
+    for workflow, job in (("pull-request", "preview"), ("drift", "drift")):
+        written.write_text("mine")
+        assert run(action["runs"]["steps"], "Write the kubeconfig") != 0
+        assert written.read_text() == "mine"
+        assert run(read(workflow)["jobs"][job]["steps"], "Remove the kubeconfig") == 0
+        assert not written.exists()
 
 
 def _listed(value: str | list[str]) -> list[str]:

@@ -88,7 +88,7 @@ def environment(folder: Path, wheel: Path) -> Path:
     """
     run(sys.executable, "-m", "venv", "--without-pip", str(folder))
     python = folder / "bin" / "python"
-    install(python, wheel, "pulumi-lws")
+    install(python, str(wheel))
     packages = run(str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
     (Path(packages) / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
     where = run(str(python), "-c", "import pulumi_lws; print(pulumi_lws.__file__)", folder=folder)
@@ -96,9 +96,9 @@ def environment(folder: Path, wheel: Path) -> Path:
     return python
 
 
-def install(python: Path, wheel: Path, *requirement: str) -> None:
-    offline = ("--no-index", "--no-deps", "--find-links", str(wheel.parent))
-    run(sys.executable, "-m", "pip", "--python", str(python), "install", *offline, *requirement)
+def install(python: Path, *requirement: str, folder: Path | None = None) -> None:
+    offline = ("--no-index", "--no-deps", "--force-reinstall")
+    run(sys.executable, "-m", "pip", "--python", str(python), "install", *offline, *requirement, folder=folder)
 
 
 def test_a_team_without_this_repository_uses_pack_and_component(project: MakeProject, wheel: Path) -> None:
@@ -110,8 +110,9 @@ def test_a_team_without_this_repository_uses_pack_and_component(project: MakePro
     (one.folder / "Pulumi.yaml").write_text(yaml.safe_dump(description))
 
     lws = str(python.with_name("lws"))
-    run(lws, "policies", str(pack), "--preset", "strict")
-    install(python, wheel, "-r", str(pack / "requirements.txt"))
+    shutil.copy2(wheel, pack)
+    run(lws, "policies", str(pack), "--preset", "strict", "--requirement", f"./{wheel.name}[policy]")
+    install(python, "-r", "requirements.txt", folder=pack)
 
     preview = ("preview", "--policy-pack", str(pack))
     printed = one.succeeds(*preview)
@@ -122,5 +123,6 @@ def test_a_team_without_this_repository_uses_pack_and_component(project: MakePro
     mandatory = VIOLATION.findall(one.fails(*preview))
     assert {("mandatory", rule) for rule in EXPECTED} <= set(mandatory)
     run(lws, "policies", str(pack), "--preset", "advisory")
+    assert (pack / "requirements.txt").read_text() == f"./{wheel.name}[policy]\n"
     advisory = VIOLATION.findall(one.succeeds(*preview))
     assert sorted(advisory) == sorted(("advisory", rule) for _, rule in mandatory)

@@ -45,9 +45,12 @@ def render(report: Report) -> str:
 
 
 def _rules(report: Report) -> Iterator[dict[str, Any]]:
-    yield _rule(SCHEMA_RULE, "Objects are as the API server's schema has them.", SCHEMA_WHY, "", Severity.ERROR)
+    title = "Objects are as the API server's schema has them."
+    yield _rule(SCHEMA_RULE, title, SCHEMA_WHY, "Mend the field as its problem says.", Severity.ERROR)
     for rule in report.rules:
-        yield _rule(rule.name, rule.title, rule.why, rule.fix, rule.severity)
+        # A helpUri has to be absolute, and the project has no address of its own.
+        page = f"Samples, and how to exempt: docs/rules/{rule.name}.md of pulumi-lws."
+        yield _rule(rule.name, rule.title, rule.why, f"{rule.fix} {page}".lstrip(), rule.severity)
 
 
 def _rule(name: str, title: str, why: str, fix: str, severity: Severity) -> dict[str, Any]:
@@ -55,7 +58,7 @@ def _rule(name: str, title: str, why: str, fix: str, severity: Severity) -> dict
         "id": name,
         "shortDescription": {"text": title},
         "fullDescription": {"text": why},
-        "help": {"text": fix or "Mend the field as its problem says."},
+        "help": {"text": fix},
         "defaultConfiguration": {"level": _LEVELS[severity]},
     }
 

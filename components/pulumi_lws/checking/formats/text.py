@@ -26,6 +26,8 @@ def lines_of(report: Report) -> Iterator[list[Span]]:
         yield _line_of_error(error)
     for note in report.notes:
         yield [("note: ", "cyan"), (visible(note), "")]
+    if any(problem.rule != SCHEMA_RULE for problem in report.problems):
+        yield [("Samples of each rule, and how to exempt: docs/rules/<rule>.md of pulumi-lws.", "dim")]
     yield [(_closing(report), "bold")]
 
 
