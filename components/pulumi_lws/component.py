@@ -1,6 +1,8 @@
 """What every component does at the Pulumi edge: read its arguments, and register manifests as they were rendered."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from importlib import metadata
 from typing import Any, TypeVar
 
@@ -15,6 +17,9 @@ Args = TypeVar("Args", bound=Declaration)
 
 KUBERNETES_SDK_VERSION = metadata.version("pulumi-kubernetes")
 """Version of the provider that registered objects ask for; the SDK's, as its own classes do."""
+
+
+_IS_PART = ContextVar("is_part", default=False)
 
 
 class DeclarationError(pulumi.RunError):
@@ -39,14 +44,24 @@ def declared(model: type[Args], args: Args | Mapping[str, Any], subject: str) ->
         raise DeclarationError(problems_of(error, model), subject) from None
 
 
+@contextmanager
+def as_parts() -> Iterator[None]:
+    """Make the parts of a whole that was judged: its warnings are shown, and its parts do not repeat them."""
+    token = _IS_PART.set(True)
+    try:
+        yield
+    finally:
+        _IS_PART.reset(token)
+
+
 def raise_problems(problems: list[Problem], subject: str) -> None:
-    """Stop the program on errors, and show warnings.
+    """Stop the program on errors, and show warnings, unless a whole has shown them.
 
     Raises:
         DeclarationError: With every error among the problems.
     """
     for problem in problems:
-        if problem.severity is Severity.WARNING:
+        if problem.severity is Severity.WARNING and not _IS_PART.get():
             pulumi.log.warn(f"{subject}: {problem}")
     if errors := errors_of(problems):
         raise DeclarationError(errors, subject)

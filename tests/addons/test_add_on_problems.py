@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from pulumi_lws.addons.checks import missing_credentials
+from pulumi_lws.facts.versions import PINS
 from tests.addons.sites import ALL, B200, P5, SMALL, add_ons, said
 
 PLUGINS: dict[str, Any] = {"nvidiaDevicePlugin": {}, "efaDevicePlugin": {}}
@@ -134,13 +135,15 @@ def test_what_an_add_on_needs_is_missed_on_a_new_cluster(
 
 
 @pytest.mark.parametrize(
-    ("key", "old", "first"), [("kueue", "0.17.8", "0.18.0"), ("certManager", "v1.14.9", "v1.15.0")]
+    ("key", "old", "first", "pin"),
+    [("kueue", "0.17.8", "0.18.0", "kueue-chart"), ("certManager", "v1.14.9", "v1.15.0", "cert-manager-chart")],
 )
-def test_a_version_that_is_too_old_for_what_is_made_is_refused(key: str, old: str, first: str) -> None:
+def test_a_version_that_is_too_old_for_what_is_made_is_refused(key: str, old: str, first: str, pin: str) -> None:
     (problem,) = said(add_ons(**PLUGINS, **{key: {"version": old}}))
     allowed = first.removeprefix("v").removesuffix(".0")
     assert problem.startswith(f"error: {key}.version: found {old}; allowed: {allowed} or later, since which ")
-    assert problem.endswith(f"Set it to {first} or later, or remove it.")
+    # Not the first that would do: it may break what runs.
+    assert problem.endswith(f"Set it to {PINS[pin].version}, or remove it: that is the default.")
     assert said(add_ons(**PLUGINS, **{key: {"version": first}})) == []
 
 

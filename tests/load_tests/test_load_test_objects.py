@@ -183,6 +183,31 @@ def test_a_pod_takes_no_gpu_no_node_of_a_pool_and_no_right() -> None:
     assert template["metadata"]["labels"] == {labels.LOAD_TEST: "chat"}
 
 
+@pytest.mark.parametrize("storage_class", [None, "gp3"])
+def test_a_claim_with_a_size_is_made_for_the_results_and_awaited_by_nobody(storage_class: str | None) -> None:
+    results = {"sizeGib": 10, **({"storageClass": storage_class} if storage_class else {})}
+    objects = load_test_objects("chat", load_test(results=results), glm())
+    assert objects["results"] == {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {
+            "name": "load-test-chat",
+            "namespace": "models",
+            "labels": {labels.LOAD_TEST: "chat"},
+            "annotations": {labels.PULUMI_SKIP_AWAIT: "true"},
+        },
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "10Gi"}},
+            **({"storageClassName": storage_class} if storage_class else {}),
+        },
+    }
+    volumes = {each["name"]: each for each in objects["job"]["spec"]["template"]["spec"]["volumes"]}
+    assert volumes["results"] == {"name": "results", "persistentVolumeClaim": {"claimName": "load-test-chat"}}
+    # More room is no other test.
+    assert job_of(results={**results, "sizeGib": 20}) == objects["job"]
+
+
 def test_results_lie_in_a_folder_of_the_job_on_the_claim() -> None:
     job = job_of(results="load-tests")
     volumes = {volume["name"]: volume for volume in job["spec"]["template"]["spec"]["volumes"]}

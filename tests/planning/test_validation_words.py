@@ -80,7 +80,10 @@ def test_no_problem_carries_a_token(before: str, token: str, after: str) -> None
     assert token not in str(Problem(text, text, text, text))
 
 
-@pytest.mark.parametrize("name", ["sk-prod", "hf_cache", "task-1", "ghp", "AKIA", "zai-org/GLM-5-FP8", "eyJ"])
+@pytest.mark.parametrize(
+    "name",
+    ["sk-prod", "hf_cache", "task-1", "ghp", "AKIA", "zai-org/GLM-5-FP8", "eyJ", "sk-skinny_model_8b_instruct"],
+)
 def test_names_are_no_tokens(name: str) -> None:
     assert (is_token(name), without_tokens(name)) == (False, name)
 

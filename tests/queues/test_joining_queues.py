@@ -128,6 +128,32 @@ def test_copies_beyond_the_quota_wait() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("others", "fix"),
+    [
+        ({"batch": 16}, "Set queues.clusterQueues.search.pools.p5.gpus to 32."),
+        (
+            {"batch": 32},
+            (
+                "Lower gpus of batch, which leave 16 of the 48 GPUs of p5, to 16, or enlarge pools.p5 to 64 GPUs, and"
+                " set queues.clusterQueues.search.pools.p5.gpus to 32."
+            ),
+        ),
+        (
+            {"batch": 16, "night": 16},
+            (
+                "Lower gpus of batch, night, which leave 16 of the 48 GPUs of p5, to 16 together, or enlarge pools.p5"
+                " to 64 GPUs, and set queues.clusterQueues.search.pools.p5.gpus to 32."
+            ),
+        ),
+    ],
+)
+def test_the_fix_of_a_quota_heeds_what_other_queues_have(others: dict[str, int], fix: str) -> None:
+    declared = {"search": with_gpus(16)} | {name: with_gpus(gpus) for name, gpus in others.items()}
+    (problem,) = said(queues(declared), joined=deployments(glm=GROUPS | {"replicas": 2, "surge": 0}))
+    assert problem.endswith(f"and the others wait. {fix}")
+
+
 def test_deployments_of_one_queue_wait_for_one_another() -> None:
     joined = {name: GROUPS | {"surge": 0} for name in ("glm", "llama", "gpt")}
     assert answers(with_gpus(48), **joined) == []

@@ -121,9 +121,8 @@ def _version(decided: Installation) -> Iterator[Problem]:
     oldest = decided.facts.oldest
     if oldest is not None and numbers(decided.version) < oldest.version:
         first = ".".join(map(str, oldest.version))
-        # As its registry writes versions.
-        prefix = "v" if PINS[decided.facts.pin].version.startswith("v") else ""
-        fix = f"Set it to {prefix}{first}.0 or later, or remove it."
+        # The first one that will do may be one that breaks what runs.
+        fix = f"Set it to {PINS[decided.facts.pin].version}, or remove it: that is the default."
         yield Problem("version", decided.version, f"{first} or later, since which {oldest.why}", fix)
 
 

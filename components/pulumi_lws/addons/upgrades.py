@@ -26,7 +26,7 @@ def upgrade_problems(facts: AddOnFacts, old: str, new: str, confirmed: str | Non
         Problem(
             "version",
             f"{new} while {old} runs",
-            f"an upgrade that is prepared: {step.breaks}",
+            f"an upgrade that is prepared: {step.breaks.removesuffix('.')}",
             _or(step.procedure, new),
         )
         for step in crossed

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pulumi_lws.caches.settings import Caches, Copy, S3Origin
+from pulumi_lws.caches.settings import Caches, Copy, NodeModel, S3Origin
 
 _ADD_ONS: Final[Mapping[str, str]] = {"fsx-lustre": "aws-fsx-csi-driver", "efs": "aws-efs-csi-driver"}
 """EKS add-on with the CSI driver of each kind of volume; its pin is ``eks-<name>``."""
@@ -22,16 +22,23 @@ def s3_readers(caches: Caches) -> dict[str | None, dict[str, tuple[str, ...]]]:
     """
     found: dict[str | None, dict[str, set[str]]] = {}
     for team, copy in _copies(caches):
-        if isinstance(copy.origin, S3Origin):
+        is_removed = isinstance(copy, NodeModel) and copy.remove
+        if isinstance(copy.origin, S3Origin) and not is_removed:
             account = copy.service_account or "default"
             found.setdefault(team, {}).setdefault(account, set()).add(copy.origin.uri)
     return {team: {name: tuple(sorted(uris)) for name, uris in accounts.items()} for team, accounts in found.items()}
 
 
+def accounts_of(caches: Caches) -> Iterator[tuple[str | None, str]]:
+    """Yield the service accounts that pods of copies name, each with its team; None for the platform's namespace."""
+    for team, copy in _copies(caches):
+        if copy.service_account is not None:
+            yield team, copy.service_account
+
+
 def _copies(caches: Caches) -> Iterator[tuple[str | None, Copy]]:
     for model in caches.node_models.values():
-        if not model.remove:
-            yield None, model
+        yield None, model
     for volume in caches.shared_volumes.values():
         for copy in volume.copies.values():
             yield volume.team, copy

@@ -51,7 +51,8 @@ class Copy(Declaration):
     size_gb: Gigabytes
     """Size of the folder in GB of a billion bytes, rounded up. Room is checked before, and the copy after."""
     service_account: ObjectName | None = None
-    """Service account whose role may read the bucket. Default: the namespace's own, ``default``."""
+    """Service account whose role may read the bucket; a stack file makes it. Default: the namespace's own,
+    ``default``."""
     image: PinnedImage | None = None
     """Image that copies: with ``aws`` for S3, with ``hf`` for the hub; both need a shell and the GNU coreutils.
     Default: the AWS CLI or vLLM of the pin table."""

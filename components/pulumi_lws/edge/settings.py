@@ -191,6 +191,9 @@ class InferenceGatewaySettings(Declaration):
 
     namespace: NamespaceName
     """Namespace of the Gateway, of its certificates and of the keys of clients: not one in which teams deploy."""
+    namespace_exists: bool = False
+    """Whether the namespace is there already, and stays when the stack is destroyed. Default false: a stack file makes
+    it, unless another part of the stack does. A program of your own makes it either way."""
     hosts: Annotated[tuple[Host, ...], Field(min_length=1, max_length=64)]
     """Host names that it answers to, 1 to 64."""
     tls: Annotated[Certificates | CertManager | PlainHttp, Field(discriminator="kind")] = Certificates()

@@ -14,7 +14,7 @@ from pulumi_lws.facts import labels
 from pulumi_lws.load_tests import summary_program
 from pulumi_lws.load_tests.record import generator_image, record_of
 from pulumi_lws.load_tests.scenario import scenario
-from pulumi_lws.load_tests.settings import LoadTestSettings
+from pulumi_lws.load_tests.settings import LoadTestSettings, ResultsClaim
 from pulumi_lws.load_tests.target import HUB_ADDRESS, TOKENIZER, api_key_of, hub_address_of, hub_token_of, tokenizer_of
 from pulumi_lws.serving.routing.sidecar import restricted
 from pulumi_lws.serving.settings import DeploymentArgs, SecretKey
@@ -49,7 +49,7 @@ def load_test_objects(name: str, test: LoadTestSettings, args: DeploymentArgs) -
     content = hashlib.sha256(draft.encode()).hexdigest()[:8]
     # Names of pods, which are labels too, are longer by six.
     own = f"load-test-{name[:38].rstrip('-')}-{content}"
-    return _objects(name, own, int(content, 16), test, args)
+    return {**_claim(name, test, args), **_objects(name, own, int(content, 16), test, args)}
 
 
 def deadline_seconds(test: LoadTestSettings) -> int:
@@ -99,11 +99,40 @@ def _objects(name: str, own: str, seed: int, test: LoadTestSettings, args: Deplo
                         "labels": {labels.LOAD_TEST: name},
                         "annotations": {labels.DO_NOT_DISRUPT: "true"},
                     },
-                    "spec": _pod(own, test, args),
+                    "spec": _pod(name, own, test, args),
                 },
             },
         },
     }
+
+
+def _claim(name: str, test: LoadTestSettings, args: DeploymentArgs) -> dict[str, Manifest]:
+    """Render the claim that is made for the results; a larger one is no other test."""
+    made = test.results
+    if not isinstance(made, ResultsClaim):
+        return {}
+    return {
+        "results": {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {
+                "name": _claim_name(name),
+                "namespace": args.namespace,
+                "labels": {labels.LOAD_TEST: name},
+                # Most classes make a volume only for a pod that asks for it, and that pod comes later.
+                "annotations": {labels.PULUMI_SKIP_AWAIT: "true"},
+            },
+            "spec": {
+                "accessModes": ["ReadWriteOnce"],
+                "resources": {"requests": {"storage": f"{made.size_gib}Gi"}},
+                **({"storageClassName": made.storage_class} if made.storage_class else {}),
+            },
+        }
+    }
+
+
+def _claim_name(name: str) -> str:
+    return f"load-test-{name}"
 
 
 def _text(value: Mapping[str, Any]) -> str:
@@ -121,9 +150,10 @@ def _egress(test: LoadTestSettings, args: DeploymentArgs) -> list[dict[str, Any]
     return [names, {"to": [{"podSelector": {}}]}, *([hub] if reads_hub else [])]
 
 
-def _pod(own: str, test: LoadTestSettings, args: DeploymentArgs) -> dict[str, Any]:
+def _pod(name: str, own: str, test: LoadTestSettings, args: DeploymentArgs) -> dict[str, Any]:
     tokenizer, folder = tokenizer_of(test, args), f"{_RESULTS}/{own}"
-    results = {"persistentVolumeClaim": {"claimName": test.results}} if test.results else {"emptyDir": {}}
+    claim = _claim_name(name) if isinstance(test.results, ResultsClaim) else test.results
+    results = {"persistentVolumeClaim": {"claimName": claim}} if claim else {"emptyDir": {}}
     volumes: list[dict[str, Any]] = [
         {"name": "load-test", "configMap": {"name": own}},
         {"name": "results", **results},
@@ -136,8 +166,8 @@ def _pod(own: str, test: LoadTestSettings, args: DeploymentArgs) -> dict[str, An
         {"name": "temporary", "mountPath": "/tmp"},  # noqa: S108 - where Python looks
     ]
     if tokenizer.claim:
-        claim = {"claimName": tokenizer.claim, "readOnly": True}
-        volumes.append({"name": "tokenizer", "persistentVolumeClaim": claim})
+        source = {"claimName": tokenizer.claim, "readOnly": True}
+        volumes.append({"name": "tokenizer", "persistentVolumeClaim": source})
         mounts.append({"name": "tokenizer", "mountPath": TOKENIZER, "readOnly": True})
     resources = {"cpu": str(test.cpus), "memory": f"{test.memory_gib}Gi"}
     common = {

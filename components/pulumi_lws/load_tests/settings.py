@@ -50,6 +50,15 @@ TokenCount = Annotated[PositiveCount, Field(le=10_000_000)]
 """A number of tokens."""
 
 
+class ResultsClaim(Declaration):
+    """A PersistentVolumeClaim ``load-test-<name>``, made with the test and gone with it, results and all."""
+
+    size_gib: Annotated[PositiveCount, Field(le=16_384)]
+    """Its size in GiB, at most 16384. A run takes some MB."""
+    storage_class: ObjectName | None = None
+    """StorageClass of its volume. Default: the cluster's own; EKS makes none the default."""
+
+
 class LoadTestSettings(Declaration):
     """A load test of a deployment: it runs once, and again whenever it or the deployment's record changes.
 
@@ -74,9 +83,9 @@ class LoadTestSettings(Declaration):
     """Share of requests that may fail. Above it the test ends, and fails. Default 0.01."""
     run: PositiveCount = 1
     """Raise it to run the same test again. Default 1."""
-    results: ObjectName | None = None
-    """PersistentVolumeClaim of the namespace that keeps the results, a folder for each run. Default none: they stand
-    in the log of the pod, which is gone with its node."""
+    results: ObjectName | ResultsClaim | None = None
+    """PersistentVolumeClaim that keeps the results, a folder for each run: the name of one that is there before the
+    test, or a size, and it is made. Default none: they stand in the log of the pod, which is gone with its node."""
     api_key: SecretKey | None = None
     """Key of the API. Default: the one that the deployment takes as ``VLLM_API_KEY`` from a Secret, if any."""
     tokenizer: ModelName | None = None

@@ -14,7 +14,7 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 _TOKEN = re.compile(
     r"hf_[A-Za-z0-9]{16,}"
-    r"|(?<![\w-])sk-(?:[a-z]+-)?[A-Za-z0-9_]{16,}"
+    r"|(?<![\w-])sk-(?:[a-z0-9]+-)*(?=[A-Za-z0-9]{16})[\w-]+"
     r"|(?:AKIA|ASIA)[A-Z0-9]{16}"
     r"|gh[opsur]_[A-Za-z0-9]{16,}|github_pat_\w{16,}|glpat-[\w-]{16,}"
     r"|nvapi-[\w-]{16,}|xox[abprs]-[\w-]{10,}"

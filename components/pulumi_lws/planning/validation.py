@@ -3,7 +3,7 @@
 import difflib
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import replace
 from typing import Any
 
@@ -71,9 +71,15 @@ _IN_THOUSANDS = re.compile(r"(\d{1,6})\s*[kK]")
 
 def problems_of(error: ValidationError, model: type[BaseModel]) -> list[Problem]:
     """Translate what pydantic found wrong with a declaration of ``model``."""
-    found = error.errors(include_url=False)
+    # Of a list pydantic counts only the entries that are right.
+    found = [details for details in error.errors(include_url=False) if not _is_long_enough(details)]
     left, alternatives = _of_meant_branches(found)
     return _once([problem for details in left for problem in _problems_of(details, model)], model, alternatives)
+
+
+def _is_long_enough(details: ErrorDetails) -> bool:
+    value = details["input"]
+    return details["type"] == "too_short" and isinstance(value, Sized) and len(value) >= details["ctx"]["min_length"]
 
 
 def _of_meant_branches(found: Sequence[ErrorDetails]) -> tuple[list[ErrorDetails], set[tuple[int | str, ...]]]:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from pulumi_lws.cluster.eks.settings import EksClusterArgs
 from pulumi_lws.nodes.capacity_checks import spot_problems
 from pulumi_lws.nodes.settings import MOST_NODES
-from pulumi_lws.planning.problems import Problem, errors_of
+from pulumi_lws.planning.problems import Problem, Severity, errors_of
 from pulumi_lws.planning.validation import problems_of
 from pulumi_lws.platform.cluster_checks import infrastructure_problems, mode_of
 from pulumi_lws.platform.doors import with_gateways
@@ -18,7 +18,7 @@ from pulumi_lws.platform.fitting import fitting_problems
 from pulumi_lws.platform.node_folders import folders_on_stores, pools_of
 from pulumi_lws.platform.parts import joint_problems, part_problems
 from pulumi_lws.platform.rollouts import without_scattered_surge
-from pulumi_lws.platform.settings import PlatformArgs
+from pulumi_lws.platform.settings import NAMESPACES_OF_KUBERNETES, PlatformArgs
 from pulumi_lws.platform.sizing import path_of_role, sizing_problems
 from pulumi_lws.ray.deciding import Decided, decide
 from pulumi_lws.ray.entries import RayEntry, RayServiceVllmEntry, ray_args_of
@@ -33,8 +33,6 @@ from pulumi_lws.serving.taken_names import TakenNames, clashes
 
 ENTRY_SECTIONS = ("pools", "deployments", "teams", "ray", "gateways", "gatewayAutoscalers", "loadTests")
 """Sections whose entries stand on their own, so that a mistake in one does not hide those in another."""
-
-_NAMESPACES_OF_KUBERNETES = ("default", "kube-node-lease", "kube-public", "kube-system")
 
 
 def read(raw: Any, today: date | None = None) -> tuple[PlatformArgs | None, list[Problem]]:
@@ -178,11 +176,11 @@ def _pools(platform: PlatformArgs) -> Iterator[Problem]:
 
 
 def _namespace(platform: PlatformArgs) -> Iterator[Problem]:
-    if platform.namespace in _NAMESPACES_OF_KUBERNETES:
+    if platform.namespace in NAMESPACES_OF_KUBERNETES:
         yield Problem(
             "namespace",
             platform.namespace,
-            f"a namespace other than {', '.join(_NAMESPACES_OF_KUBERNETES)}: it is made here, and destroyed with the"
+            f"a namespace other than {', '.join(NAMESPACES_OF_KUBERNETES)}: it is made here, and destroyed with the"
             " stack",
             "Choose a name of your own, such as models.",
         )
@@ -219,6 +217,15 @@ def _check_readable(raw: Any, faulty: set[tuple[int | str, ...]], today: date | 
     whole = {name: raw[name] for name in raw if name not in {*ENTRY_SECTIONS, *beyond}}
     # A cluster that plays no part in these checks completes the declaration.
     completed = {"cluster": {"kind": "existing", "name": "any", "context": "any"}, **whole, **readable}
-    problems = check(PlatformArgs.model_validate(completed), today, unreadable_pools)
-    # Of what cannot be read, only that is said.
-    return [problem for problem in problems if problem.path.partition(".")[0] not in beyond]
+    platform = PlatformArgs.model_validate(completed)
+    missing = {str(key) for name in sections for key in sections[name] if key not in readable[name]}
+    missing |= {key for key, one in platform.deployments.items() if unreadable_pools.intersection(pools_of(one))}
+    # Of what cannot be read, only that is said; neither that others name it in vain, nor that it leaves a pool idle.
+    idle = {(Severity.WARNING, f"pools.{name}") for name in platform.pools if missing}
+    return [
+        problem
+        for problem in check(platform, today, unreadable_pools)
+        if problem.path.partition(".")[0] not in beyond
+        and problem.found not in missing
+        and (problem.severity, problem.path) not in idle
+    ]

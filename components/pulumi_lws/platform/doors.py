@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from pulumi_lws.addons.installation import namespaces_of
 from pulumi_lws.edge.backends import backend_of, gateway_client
 from pulumi_lws.edge.settings import InferenceGatewayArgs
 from pulumi_lws.platform.cluster_checks import mode_of
-from pulumi_lws.platform.settings import PlatformArgs
+from pulumi_lws.platform.settings import NAMESPACES_OF_KUBERNETES, PlatformArgs
 from pulumi_lws.serving.entries import DeploymentSettings
 from pulumi_lws.serving.settings import Client, DeploymentArgs
 
@@ -40,6 +41,19 @@ def gateways_of(platform: PlatformArgs, deployments: Mapping[str, DeploymentArgs
         fields: dict[str, Any] = {field: getattr(gateway, field) for field in type(gateway).model_fields}
         made[name] = InferenceGatewayArgs(**fields, name=name, backends=backends, mode=mode)
     return made
+
+
+def namespaces_of_gateways(platform: PlatformArgs) -> list[str]:
+    """Return the namespaces of gateways that are to be made: nothing else of the stack does, and they are not there."""
+    there = {
+        *NAMESPACES_OF_KUBERNETES,
+        *(gateway.namespace for gateway in platform.gateways.values() if gateway.namespace_exists),
+        platform.namespace,
+        *map(platform.namespace_of, platform.teams),
+        *namespaces_of(platform.add_ons),
+    }
+    named = dict.fromkeys(gateway.namespace for gateway in platform.gateways.values())
+    return [namespace for namespace in named if namespace not in there]
 
 
 def _gateways_to(platform: PlatformArgs, deployment: str) -> tuple[Client, ...]:

@@ -27,6 +27,10 @@ Cluster = Annotated[ExistingCluster | EksClusterArgs | ExistingEksCluster, Field
 a cluster that is only reached has its nodes already."""
 
 
+NAMESPACES_OF_KUBERNETES = ("default", "kube-node-lease", "kube-public", "kube-system")
+"""Namespaces that every cluster has."""
+
+
 class PlatformArgs(Declaration):
     """Everything of one environment, as it stands under ``pulumi-lws:platform`` in the stack file."""
 

@@ -213,13 +213,19 @@ def _unqueued(quotas: Quotas, deployments: Mapping[str, DeploymentArgs]) -> Iter
 
 
 def _more(quotas: Quotas, member: _Member, needed: Mapping[str, Fraction]) -> str:
-    """Say how the queue gets what is needed."""
-    pool = quotas.pools[member.pool]
-    gpus = gpus_for(pool, needed)
+    """Say how the queue gets what is needed, beside what others have for themselves."""
+    pool, others = quotas.pools[member.pool], quotas.stated(member.pool, beside=member.queue)
+    gpus, taken = gpus_for(pool, needed), sum(others.values())
     quota = f"queues.clusterQueues.{member.queue}.pools.{member.pool}.gpus to {gpus}."
-    if gpus <= pool.gpus:
+    if gpus + taken <= pool.gpus:
         return f"Set {quota}"
-    return f"Enlarge pools.{member.pool} to {gpus} GPUs, and set {quota}"
+    larger = f"pools.{member.pool} to {gpus + taken} GPUs, and set {quota}"
+    if gpus > pool.gpus:
+        return f"Enlarge {larger}"
+    return (
+        f"Lower gpus of {', '.join(others)}, which leave {max(pool.gpus - taken, 0)} of the {pool.gpus} GPUs of"
+        f" {member.pool}, to {pool.gpus - gpus}{' together' if len(others) > 1 else ''}, or enlarge {larger}"
+    )
 
 
 def _times(copy: Mapping[str, Fraction], copies: int) -> dict[str, Fraction]:

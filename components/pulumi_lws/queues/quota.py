@@ -116,6 +116,13 @@ class Quotas:
                     by_pool.setdefault(pool, {})[name] = quota
         return {pool: divided(self.pools[pool], quotas) for pool, quotas in by_pool.items()}
 
+    def stated(self, pool: str, *, beside: str) -> dict[str, int]:
+        """Return the GPUs of a pool that others than a cluster queue have by number, and keep whatever it has."""
+        others = (
+            (name, queue.pools.get(pool)) for name, queue in self._queues.cluster_queues.items() if name != beside
+        )
+        return {name: quota.gpus for name, quota in others if quota is not None and quota.gpus is not None}
+
     def pools_of(self, queue: str) -> dict[str, GpuPool]:
         """Return the pools of a cluster queue, in its order."""
         return {name: self.pools[name] for name in self._queues.cluster_queues[queue].pools if name in self.pools}

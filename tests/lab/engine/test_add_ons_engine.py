@@ -53,9 +53,11 @@ def test_what_is_held_back_stays_once_its_controller_is_gone(bare_lab: Any, whol
 
 
 def test_an_upgrade_that_breaks_what_runs_needs_a_word(whole_stack: Any) -> None:
-    only_add_ons(whole_stack, keepCrds=False, lws={"version": "0.7.0"})
+    # Others are on their way when it is refused.
+    others: dict[str, Any] = {"certManager": {}, "keda": {}, "kubePrometheusStack": {}}
+    only_add_ons(whole_stack, keepCrds=False, lws={"version": "0.7.0"}, **others)
     whole_stack.succeeds(*UP)
-    only_add_ons(whole_stack, keepCrds=False, lws={"version": "0.10.0"})
+    only_add_ons(whole_stack, keepCrds=False, lws={"version": "0.10.0"}, **others)
     problems = upgrade_problems(ADD_ONS["lws"], "0.7.0", "0.10.0")
     assert problems
     for command in (("preview",), UP):
@@ -63,10 +65,11 @@ def test_an_upgrade_that_breaks_what_runs_needs_a_word(whole_stack: Any) -> None
         for problem in problems:
             assert f"{problem.path}: found {problem.found}" in said
             assert problem.fix in said
-    only_add_ons(whole_stack, keepCrds=False, lws={"version": "0.10.0", "confirmUpgradeTo": "0.10.0"})
+        assert "Traceback" not in said
+    only_add_ons(whole_stack, keepCrds=False, lws={"version": "0.10.0", "confirmUpgradeTo": "0.10.0"}, **others)
     whole_stack.succeeds("preview")
     whole_stack.succeeds(*UP)
-    only_add_ons(whole_stack, keepCrds=False, lws={"version": "0.10.0"})
+    only_add_ons(whole_stack, keepCrds=False, lws={"version": "0.10.0"}, **others)
     whole_stack.succeeds("preview")
 
 

@@ -1,5 +1,6 @@
 """The whole of one environment as one Pulumi component."""
 
+import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -7,8 +8,10 @@ from typing import Any
 import pulumi
 from pulumi.runtime.config import is_config_secret
 
+from pulumi_lws.addons.checks import missing_credentials
 from pulumi_lws.addons.component import ClusterAddOns
-from pulumi_lws.component import DeclarationError, raise_problems
+from pulumi_lws.cluster.kubeconfig import Kubeconfig
+from pulumi_lws.component import DeclarationError, as_parts, raise_problems
 from pulumi_lws.nodes.component import GpuNodePool, GpuNodePoolArgs
 from pulumi_lws.planning.problems import Problem
 from pulumi_lws.platform.checks import check, deployments_of, ray_of, read
@@ -64,11 +67,19 @@ class Platform(pulumi.ComponentResource):
         access = kubeconfig_of(platform)
         if isinstance(access, Problem):
             problems = [access, *problems]
+        if platform is not None:
+            missing = missing_credentials(platform.add_ons, os.environ)
+            problems = [*problems, *(problem.below("addOns") for problem in missing)]
         raise_problems(problems, f"Platform {name}")
         if platform is None or isinstance(access, Problem):
             raise AssertionError("what cannot be read has problems")
         super().__init__("lws:index:Platform", name, platform.model_dump(by_alias=True, exclude_none=True), opts)
         self._name, self._platform = name, platform
+        with as_parts():
+            self._make(name, platform, access)
+        self.register_outputs({"urls": self.urls})
+
+    def _make(self, name: str, platform: PlatformArgs, access: Kubeconfig | None) -> None:
         self._reached = reach(name, platform.cluster, access, self)
         self.provider, self.kubeconfig = self._reached.kubernetes, self._reached.kubeconfig
         self.pools = self._pools(self._reached)
@@ -93,7 +104,6 @@ class Platform(pulumi.ComponentResource):
         self.urls = {key: deployment.url for key, deployment in made.items()}
         self.ray = {key: RAY_KINDS[args.kind](f"{name}-ray-{key}", args, ready) for key, args in ray.items()}
         self.gateways = make_around(name, platform, deployments, made, ready)
-        self.register_outputs({"urls": self.urls})
 
     def _after(self, before: list[pulumi.Resource] | tuple[pulumi.Resource, ...]) -> pulumi.ResourceOptions:
         """Return the options of a part that comes after others, and goes before them."""
