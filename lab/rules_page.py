@@ -4,6 +4,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
+from difflib import ndiff
+from itertools import product
 from typing import Any
 
 import yaml
@@ -98,7 +100,7 @@ def page(rule: Rule) -> str:
     """Return the page of one rule."""
     parameters = table(("parameter", "meaning", "default"), _parameters(rule))
     references = dict.fromkeys(re.findall(r"https://[^\s)]+[^\s).,;]", rule.why))
-    allowed, denied = (_smallest(rule, kind) for kind in ("allowed", "denied"))
+    denied, allowed = _most_alike(rule)
     return _PAGE.format(
         rule=rule,
         title=_prose(rule.title),
@@ -156,12 +158,20 @@ def _prose(text: str) -> str:
     return text.replace("<", "&lt;")
 
 
-def _smallest(rule: Rule, kind: str) -> Sample:
-    """Return the shortest sample of a kind, one of today's cluster and defaults if there is one."""
-    return min(
-        samples(rule, kind),
-        key=lambda sample: (sample.target != Target() or bool(sample.values), len(_shown(rule, sample))),
-    )
+def _most_alike(rule: Rule) -> tuple[Sample, Sample]:
+    """Return a sample that is refused and one that is taken: what differs between them is, mostly, the fix.
+
+    Those of today's cluster and defaults come first, then those with the fewest differing lines, then the shortest.
+    """
+
+    def unlike(pair: tuple[Sample, Sample]) -> tuple[bool, bool, bool, int, int]:
+        denied, allowed = (_shown(rule, sample) for sample in pair)
+        differing = sum(line[0] in "+-" for line in ndiff(denied.splitlines(), allowed.splitlines()))
+        special = pair[0].target != Target() or bool(pair[0].values)
+        kinds = [(sample.subject.type, sample.target, sample.values) for sample in pair]
+        return special, kinds[0] != kinds[1], not differing, differing, len(denied)
+
+    return min(product(samples(rule, "denied"), samples(rule, "allowed")), key=unlike)
 
 
 def _shown(rule: Rule, sample: Sample) -> str:

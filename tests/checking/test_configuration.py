@@ -123,7 +123,7 @@ def test_an_exempted_problem_is_left_out_and_noted(judged: Callable[..., Report]
     assert broken(judged()) == house
     report = judged(annotations='pulumi-lws/exempt.leader-ready: "2999-12-31 starts by itself"')
     assert broken(report) == {"exclusive-topology": Severity.ERROR}
-    assert report.notes == ("exempt from leader-ready: 1 problem (starts by itself)",)
+    assert report.notes == ("exempt from leader-ready: 1 problem (until 2999-12-31: starts by itself)",)
     exemption = {"rules": ["*"], "resources": ["LeaderWorkerSet/models/*"], "reason": "a lab"}
     report = judged({"pack": {"exemptions": [exemption]}})
     assert broken(report) == {}

@@ -312,3 +312,16 @@ def test_a_fraction_of_a_cpu_is_taken_where_a_webhook_rewrites_it(tmp_path: Path
     file.write_text(json.dumps({"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}, "spec": spec}))
     [judged] = check([str(file)], Target()).objects
     assert any(problem.path.endswith("limits.cpu") and problem.refused for problem in judged.problems) is refused
+
+
+def test_what_a_rule_makes_of_all_objects_is_made_once(judged: Judged) -> None:
+    seen: list[object] = []
+
+    def look_around(_subject: RegisteredObject, context: Context) -> tuple[Problem, ...]:
+        seen.append(context.others)
+        return ()
+
+    rule = replace(RULES_OF_FILES[0], applies_to=lambda _: True, check=look_around)
+    judged(f"{GROUP}---\n{GROUP}", rule, rule)
+    assert len(seen) == 4
+    assert len(set(map(id, seen))) == 1

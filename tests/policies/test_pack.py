@@ -19,11 +19,12 @@ from pulumi_policy import (
 )
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, unknown_checking_proxy
 
-from pulumi_lws.planning.problems import Severity
+from pulumi_lws.planning.problems import Problem, Severity
 from pulumi_lws.policies.pack import UNSEEN_AROUND_POLICY, UNSEEN_POLICY, _Pack, _policy, plain, policies, run
 from pulumi_lws.policies.reading import Readings
 from pulumi_lws.rules.catalogue import RULES
 from pulumi_lws.rules.levels import Preset
+from pulumi_lws.rules.rule import Context, Program, RegisteredObject
 from pulumi_lws.rules.scope import SCOPE_POLICY
 from pulumi_lws.rules.values import UNKNOWN
 from tests.policies.pack_run import Registered, run_pack
@@ -177,7 +178,9 @@ def test_what_a_rule_that_looks_around_cannot_see_is_said_of_the_object_once() -
     service = Registered(
         "kubernetes:core/v1:Service", "svc", {"metadata": {"name": UNKNOWN_STRING_VALUE, "namespace": "models"}}
     )
-    groups = Registered(LWS, "lws", {"metadata": {"name": "llm", "namespace": "models"}, "spec": {}})
+    pod = {"spec": {"containers": [{"name": "engine", "command": ["vllm", "serve", "m"]}]}}
+    spec = {"leaderWorkerTemplate": {"size": 1, "workerTemplate": pod}}
+    groups = Registered(LWS, "lws", {"metadata": {"name": "llm", "namespace": "models"}, "spec": spec})
     said = sorted(
         (each.name, each.level, each.message.partition(":")[0])
         for each in run_pack(service, groups)
@@ -186,6 +189,22 @@ def test_what_a_rule_that_looks_around_cannot_see_is_said_of_the_object_once() -
     assert said == [
         ("svc", "advisory", f"{rule} could not judge metadata.name") for rule in ("service-links", "shadowing-service")
     ]
+
+
+def test_what_a_rule_makes_of_all_objects_is_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[object] = []
+
+    def look_around(_subject: RegisteredObject, context: Context) -> tuple[Problem, ...]:
+        seen.append(context.others)
+        return ()
+
+    around = next(rule for rule in RULES if rule.looks_around)
+    rule = replace(around, applies_to=lambda _: True, check=look_around)
+    monkeypatch.setattr("pulumi_lws.policies.pack.RULES", (rule,))
+    run_pack(Registered(LWS, "one", {}), Registered(LWS, "two", {}))
+    together = [each for each in seen if isinstance(each, Program) and len(each) == 2]
+    assert len(together) == 2
+    assert together[0] is together[1]
 
 
 def a_resource(type_token: str, properties: dict[str, Any], urn: str) -> PolicyResource:

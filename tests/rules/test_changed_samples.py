@@ -40,7 +40,7 @@ SILENT: Mapping[str, set[str]] = {
     "node-pool-hygiene": {"group", "values"},
     "shared-memory": {"nvidia.com/gpu"},
     # What cannot be told to aim at an engine is not held to what engines need.
-    "administrative-paths": {"app", "kind", "leaderworkerset.sigs.k8s.io/name", "name", "namespace"},
+    "administrative-paths": {"app", "command", "kind", "leaderworkerset.sigs.k8s.io/name", "name", "namespace"},
     "disruption-budget": {
         "app",
         "disaggregatedset.x-k8s.io/role",
@@ -52,7 +52,7 @@ SILENT: Mapping[str, set[str]] = {
         "operator",
         "values",
     },
-    "engine-exposure": {"app", "namespace"},
+    "engine-exposure": {"app", "args", "command", "image", "namespace"},
     "namespace-quota": {"labels"},
     "role-autoscaler": {"name", "namespace"},
 }

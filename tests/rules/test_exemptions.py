@@ -31,11 +31,16 @@ def annotated(value: Any, rule: str = "leader-ready") -> Standing:
     ("value", "reason"),
     [
         ("starts by itself", "starts by itself"),
-        ("2026-06-30 migration of team x", "migration of team x"),
-        ("2026-12-31: migration of team x", "migration of team x"),
-        ("  2026-12-31   migration ", "migration"),
+        ("2026-06-30 migration of team x", "until 2026-06-30: migration of team x"),
+        ("2026-12-31: migration of team x", "until 2026-12-31: migration of team x"),
+        ("  2026-12-31   migration ", "until 2026-12-31: migration"),
         ("24/7 operations take care", "24/7 operations take care"),
         ("3 replicas only", "3 replicas only"),
+        ("by hand, since 2024", "by hand, since 2024"),
+        ("INC-20260 of 2026-01-01", "INC-20260 of 2026-01-01"),
+        ("2026-12-31\nmigration", "until 2026-12-31: migration"),
+        ("2026-12-31\tmigration", "until 2026-12-31: migration"),
+        ("2026-12-31\u00a0migration", "until 2026-12-31: migration"),
     ],
 )
 def test_an_annotation_with_a_reason_holds_up_to_its_last_day(value: str, reason: str) -> None:
@@ -54,6 +59,23 @@ def test_an_annotation_with_a_reason_holds_up_to_its_last_day(value: str, reason
         ("31.12.2026 migration", "starts with 31.12.2026, which is no date such as 2026-12-31"),
         ("12/31/2026: migration", "starts with 12/31/2026, which is no date such as 2026-12-31"),
         ("20261231 migration", "starts with 20261231, which is no date such as 2026-12-31"),
+        ("2026-06-29\nmigration", "lapsed after 2026-06-29"),
+        ("2026-06-29\tmigration", "lapsed after 2026-06-29"),
+        ("2026-06-29\u00a0migration", "lapsed after 2026-06-29"),
+        *(
+            (f"{date} migration", f"starts with {date}, which is no date such as 2026-12-31")
+            for date in (
+                "2026-11-29T23:59:59-12:00",
+                "2026-12-31-",
+                "(2026-12-31)",
+                "until:2026-12-31",
+                "until 2026-12-31",
+                "2026\u201312\u201331",
+                "2026-12",
+                "2026-01-01/2026-12-31",
+                "31-Dec-2026",
+            )
+        ),
         (True, "is no text"),
         (None, "is no text"),
         (UNKNOWN, "is not known before the update"),
@@ -83,11 +105,18 @@ def test_strange_annotations_exempt_from_nothing(annotations: Any) -> None:
         ("glm-5", False),
         ("LeaderWorkerSet/glm-5", False),
         ("urn:pulumi:staging::*", False),
+        ("LeaderWorkerSet/models/glm-?", False),
+        ("LeaderWorkerSet/models/glm-[0-9]", False),
     ],
 )
 def test_the_configuration_names_resources_by_urn_or_by_kind_namespace_and_name(pattern: str, holds: bool) -> None:
     exemption = Exemption(("leader-*",), (pattern,), "starts by itself")
     assert standing("leader-ready", groups(), [exemption], DAY, URN).exempt is holds
+
+
+def test_only_the_star_is_special_in_a_pattern() -> None:
+    subject = groups(name="a?b[1]")
+    assert standing("r", subject, [Exemption(("*",), ("*/a?b[1]",), "lab")], DAY) == Standing(exempt=True, why="lab")
 
 
 def test_what_is_no_kubernetes_object_is_exempt_by_its_urn() -> None:

@@ -15,7 +15,7 @@ from pulumi_lws.planning.problems import Problem, Severity
 from pulumi_lws.rules.catalogue import RULES
 from pulumi_lws.rules.exemptions import exemption_names, today
 from pulumi_lws.rules.judging import could_not_judge, registered
-from pulumi_lws.rules.rule import RegisteredObject, Rule, Target
+from pulumi_lws.rules.rule import Program, RegisteredObject, Rule, Target
 from pulumi_lws.rules.scope import Exempted, Scope
 
 RULES_OF_FILES: tuple[Rule, ...] = (
@@ -43,7 +43,7 @@ def check(
     read = list(read_objects(paths))
     objects = [item for item in read if isinstance(item, ReadObject)]
     errors = [replace(item, message=_short(item.message)) for item in read if isinstance(item, Unreadable)]
-    subjects = [registered(item.manifest) for item in objects]
+    subjects = Program(registered(item.manifest) for item in objects)
     judged: list[CheckedObject] = []
     exempted: list[Exempted] = []
     for item, subject in zip(objects, subjects, strict=True):
@@ -118,9 +118,7 @@ def _by_schema(read: ReadObject, problem: Problem, *, refused: bool) -> Problem:
     return replace(problem, fix=f'Quote it: "{written}".') if written else problem
 
 
-def _judge_rules(
-    subject: RegisteredObject, others: Sequence[RegisteredObject], target: Target, rules: Sequence[Rule]
-) -> list[Problem]:
+def _judge_rules(subject: RegisteredObject, others: Program, target: Target, rules: Sequence[Rule]) -> list[Problem]:
     problems: list[Problem] = []
     for rule in rules:
         try:

@@ -30,7 +30,7 @@ from pulumi_lws.rules.catalogue import RULES
 from pulumi_lws.rules.exemptions import exemption_names, today
 from pulumi_lws.rules.judging import could_not_judge
 from pulumi_lws.rules.levels import Preset, level_of
-from pulumi_lws.rules.rule import Parameter, RegisteredObject, Rule
+from pulumi_lws.rules.rule import Parameter, Program, RegisteredObject, Rule
 from pulumi_lws.rules.scope import SCOPE_POLICY, SETTINGS, Scope, mistakes_in, scope_of
 from pulumi_lws.rules.values import UNKNOWN
 
@@ -175,7 +175,7 @@ def _stack_policy(rule: Rule, preset: Preset, pack: _Pack) -> StackValidationPol
             return
         # The engine hands them over in any order, and what is said of the same program should be the same.
         resources = sorted(args.resources, key=lambda resource: resource.urn)
-        subjects = [_declared(resource, pack.inputs.get(resource.urn)) for resource in resources]
+        subjects = Program(_declared(resource, pack.inputs.get(resource.urn)) for resource in resources)
         config = plain(args.get_config())
         for subject in subjects:
             for problem in _judge(rule, subject.urn, subject, pack.scope, values=config, others=subjects):

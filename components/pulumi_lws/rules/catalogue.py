@@ -57,6 +57,7 @@ from pulumi_lws.rules.pods_restart import PODS_RESTART
 from pulumi_lws.rules.probe_budgets import PROBE_BUDGETS
 from pulumi_lws.rules.protected import PROTECTED
 from pulumi_lws.rules.ray_head import RAY_HEAD
+from pulumi_lws.rules.ray_head_idle import RAY_HEAD_IDLE
 from pulumi_lws.rules.ray_joins import RAY_JOINS
 from pulumi_lws.rules.ray_scale_target import RAY_SCALE_TARGET
 from pulumi_lws.rules.readiness_asks_engine import READINESS_ASKS_ENGINE
@@ -159,6 +160,7 @@ RULES: tuple[Rule, ...] = (
     HOST_PORTS,
     DEVELOPMENT_MODE,
     RAY_HEAD,
+    RAY_HEAD_IDLE,
     NODE_POOL_HYGIENE,
     EFA_SECURITY_GROUP,
     PROTECTED,

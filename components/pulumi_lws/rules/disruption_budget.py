@@ -1,13 +1,14 @@
 """Rule: a budget for the pods of models lets drains go on, one group after another."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from pulumi_lws.planning.counting import counted
 from pulumi_lws.planning.problems import Problem, Severity
+from pulumi_lws.rules.around import grouped
 from pulumi_lws.rules.groups import HAS_GROUPS, scaled
 from pulumi_lws.rules.reach import Reachable, described, namespace_of, reachable, reached
-from pulumi_lws.rules.rule import Context, RegisteredObject, Rule, is_kind
+from pulumi_lws.rules.rule import Context, Program, RegisteredObject, Rule, is_kind
 from pulumi_lws.rules.values import UNKNOWN, unseen, value_at
 
 IS_BUDGET: Final = is_kind("policy/PodDisruptionBudget")
@@ -20,14 +21,34 @@ _FIX = (
 _SELECTOR = "spec.selector"
 
 
-def budgeted(budget: RegisteredObject, others: Iterable[RegisteredObject]) -> list[tuple[Reachable, bool | None]]:
+_Key = tuple[int, str, bool]
+
+Budgets = Mapping[_Key, list[tuple[RegisteredObject, bool | None]]]
+"""The budgets that select pods, each with whether that is sure; by ``key_of`` the pods."""
+
+
+def key_of(pods: Reachable) -> _Key:
+    """Tell the pods of a program apart, by who makes them and from which template."""
+    return id(pods.owner), pods.pods.path, pods.leads
+
+
+def budgets_of(program: Program) -> Budgets:
+    """Return the budgets that pods of a program have."""
+    return grouped(
+        (key_of(pods), (budget, met))
+        for budget in filter(IS_BUDGET, program)
+        for pods, met in _budgeted(budget, program)
+    )
+
+
+def _budgeted(budget: RegisteredObject, program: Program) -> list[tuple[Reachable, bool | None]]:
     """Return the pods that a budget selects, each with whether that is sure."""
     selector = value_at(budget.properties, "spec", "selector")
-    return [] if selector is None else list(reached(selector, namespace_of(budget), others))
+    return [] if selector is None else list(reached(selector, namespace_of(budget), program))
 
 
 def _check(subject: RegisteredObject, context: Context) -> Iterable[Problem]:
-    found = budgeted(subject, context.others)
+    found = _budgeted(subject, context.others)
     if not any(pods.pods.has_accelerators for pods, _ in found):
         return
     if value_at(subject.properties, "spec", "selector") is UNKNOWN:
@@ -65,18 +86,15 @@ def _halves(selected: list[Reachable]) -> Iterable[Problem]:
         for pods in reachable(owner):
             if (pods.groups, not pods.leads) in paths and (pods.groups, pods.leads) not in paths:
                 found = f"the {'workers' if pods.leads else 'leaders'} of {pods.whose} alone"
-                yield Problem(_SELECTOR, found, "leaders and workers: a group ends with any of its pods", _FIX)
+                yield Problem(_SELECTOR, found, "leaders and workers: a group serves with all of its pods", _FIX)
 
 
 def _second(subject: RegisteredObject, selected: list[Reachable], context: Context) -> Iterable[Problem]:
     """Find pods that another budget selects, too."""
-    own = {(id(pods.owner), pods.pods.path, pods.leads) for pods in selected}
-    owners = list({id(pods.owner): pods.owner for pods in selected}.values())
-    for other in context.others:
-        if not IS_BUDGET(other) or other is subject or namespace_of(other) != namespace_of(subject):
-            continue
-        for pods, met in budgeted(other, owners):
-            if met and (id(pods.owner), pods.pods.path, pods.leads) in own:
+    budgets = context.others.once(budgets_of)
+    for pods in selected:
+        for other, met in budgets.get(key_of(pods), ()):
+            if met and other is not subject:
                 found = f"pods of {pods.whose}, which {described(other)} selects, too"
                 yield Problem(_SELECTOR, found, "one budget for a pod: with two it cannot be evicted at all", _FIX)
                 return
@@ -86,7 +104,7 @@ DISRUPTION_BUDGET = Rule(
     name="disruption-budget",
     title="A PodDisruptionBudget for pods with accelerators covers whole groups, and lets drains go on.",
     why=(
-        "Evicting one pod recreates its whole group, so a budget for leaders alone lets a drain end every group by its"
+        "Evicting one pod takes its whole group down, so a budget for leaders alone lets a drain end every group by its"
         " workers. One that nothing may leave blocks drains and node upgrades until somebody deletes it, and so do two"
         " budgets for one pod (https://kubernetes.io/docs/tasks/run-application/configure-pdb/)."
     ),

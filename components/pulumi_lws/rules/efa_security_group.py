@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Final
 
 from pulumi_lws.planning.problems import Problem, Severity
+from pulumi_lws.rules.around import grouped
 from pulumi_lws.rules.groups import items
-from pulumi_lws.rules.rule import Context, RegisteredObject, Rule
+from pulumi_lws.rules.rule import Context, Program, RegisteredObject, Rule
 from pulumi_lws.rules.values import UNKNOWN, unseen, value_at
 
 _GROUP: Final = "aws:ec2/securityGroup:SecurityGroup"
@@ -49,7 +51,7 @@ _FORMS: Final[Mapping[str, _Form]] = {
 
 
 def _check(group: RegisteredObject, context: Context) -> Iterable[Problem]:
-    if not (_calls_itself_efa(group) or any(_is_all_of_efa(group, other) for other in context.others)):
+    if not (_calls_itself_efa(group) or group.urn in context.others.once(_groups_of_efa)):
         return
     for direction in _DIRECTIONS:
         passes = [*_inline(group, direction), *_apart(group, direction, context)]
@@ -67,11 +69,15 @@ def _calls_itself_efa(group: RegisteredObject) -> bool:
     return any(isinstance(name, str) and _EFA.search(name) for name in (group.name, *names))
 
 
-def _is_all_of_efa(group: RegisteredObject, template: RegisteredObject) -> bool:
-    """Tell whether a group is the only one of the EFA interfaces of a launch template."""
-    sources = template.made_from.get(_INTERFACES, ())
-    if template.type != _TEMPLATE or [urn for urn in sources if f"{_GROUP}::" in urn] != [group.urn]:
-        return False
+def _groups_of_efa(program: Program) -> AbstractSet[str]:
+    """Return the URNs of groups that are the only one of the EFA interfaces of a launch template."""
+    templates = [each for each in program if each.type == _TEMPLATE and _has_efa(each)]
+    groups = ([urn for urn in each.made_from.get(_INTERFACES, ()) if f"{_GROUP}::" in urn] for each in templates)
+    return {one[0] for one in groups if len(one) == 1}
+
+
+def _has_efa(template: RegisteredObject) -> bool:
+    """Tell whether a launch template has an EFA interface with a single group."""
     return any(
         value_at(interface, "interfaceType") in ("efa", "efa-only")
         and isinstance(groups := value_at(interface, "securityGroups"), list)
@@ -88,16 +94,26 @@ def _inline(group: RegisteredObject, direction: str) -> Iterator[Any]:
 
 def _apart(group: RegisteredObject, direction: str, context: Context) -> Iterator[Any]:
     """Yield the same of each rule that is a resource of its own."""
-    for other in context.others:
-        if form := _FORMS.get(other.type):
-            written = form.direction or value_at(other.properties, "type")
-            itself = value_at(other.properties, "self", default=False) or _refers(other, form.peer, group)
-            yield _all(
-                UNKNOWN if written is UNKNOWN else written == direction,
-                _refers(other, "securityGroupId", group),
-                itself,
-                _is_any(value_at(other.properties, form.protocol)),
-            )
+    rules = context.others.once(_rules)
+    for rule in (*rules.get(group.urn, ()), *rules.get(_OF_ANY, ())):
+        form = _FORMS[rule.type]
+        written = form.direction or value_at(rule.properties, "type")
+        itself = value_at(rule.properties, "self", default=False) or _refers(rule, form.peer, group)
+        yield _all(
+            UNKNOWN if written is UNKNOWN else written == direction,
+            _refers(rule, "securityGroupId", group),
+            itself,
+            _is_any(value_at(rule.properties, form.protocol)),
+        )
+
+
+_OF_ANY: Final = ""
+
+
+def _rules(program: Program) -> Mapping[str, list[RegisteredObject]]:
+    """Return rules that are resources of their own by the URN of their group; others under ``_OF_ANY``."""
+    rules = [each for each in program if each.type in _FORMS]
+    return grouped((urn, each) for each in rules for urn in each.made_from.get("securityGroupId") or (_OF_ANY,))
 
 
 def _refers(rule: RegisteredObject, field: str, group: RegisteredObject) -> Any:

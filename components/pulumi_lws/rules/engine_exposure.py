@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from pulumi_lws.planning.problems import Problem, Severity
-from pulumi_lws.rules.reach import engine_behind, namespace_of
+from pulumi_lws.rules.engines_behind import engine_behind
 from pulumi_lws.rules.rule import Context, RegisteredObject, Rule, is_kind
 from pulumi_lws.rules.values import UNKNOWN, unseen, value_at
 
@@ -13,10 +13,10 @@ _OPEN: Final = ("LoadBalancer", "NodePort")
 
 
 def _check(subject: RegisteredObject, context: Context) -> Iterable[Problem]:
-    kind, selector = (value_at(subject.properties, "spec", field) for field in ("type", "selector"))
+    kind = value_at(subject.properties, "spec", "type")
     if kind is not UNKNOWN and kind not in _OPEN:
         return
-    behind = engine_behind(selector, namespace_of(subject), context.others)
+    behind = engine_behind(subject, context.others)
     if behind is None:
         return
     if kind is UNKNOWN:
@@ -31,7 +31,8 @@ ENGINE_EXPOSURE = Rule(
     why=(
         "An API key protects only the paths below /v1 of vLLM; others pause the engine, change its weights or read its"
         " metrics, and traffic between its pods is neither encrypted nor authenticated"
-        " (https://docs.vllm.ai/en/latest/usage/security.html)."
+        " (https://docs.vllm.ai/en/latest/usage/security.html). Judged are pods with accelerators in which a container"
+        " starts an engine, and those of groups and Ray clusters; a port of another container is that container's."
     ),
     fix=_FIX,
     severity=Severity.ERROR,

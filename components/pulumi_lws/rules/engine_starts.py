@@ -1,20 +1,18 @@
 """Reading which engine a container starts, and with which options."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final, Literal
+from typing import Any, Final
 
-from pulumi_lws.rules.engine_commands import Commands, commands_of
+from pulumi_lws.facts.sglang_flags import sglang_flags
+from pulumi_lws.facts.vllm_flags import flag_table
+from pulumi_lws.rules.engine_commands import Commands, Engine, commands_of, engine_of, engine_of_image
 from pulumi_lws.rules.groups import HAS_GROUPS, groups_of
 from pulumi_lws.rules.pods import Pods, pods_of
 from pulumi_lws.rules.rule import RegisteredObject
 from pulumi_lws.rules.values import Unknown, value_at
 
-Engine = Literal["vllm", "sglang"]
-
-_ENGINES: Final[tuple[Engine, ...]] = ("vllm", "sglang")
-_MODULES: Final[dict[str, Engine]] = {"vllm.entrypoints.openai.api_server": "vllm", "sglang.launch_server": "sglang"}
 _SERVING_KINDS: Final = ("apps/Deployment", "apps/StatefulSet")
 
 
@@ -37,9 +35,16 @@ class Start:
         """Whether each option can be read: none comes from a file, or from a variable that may hold several."""
         (line,) = self.command.lines
         return "--config" not in line and not any(
-            word.startswith("$") and not before.startswith("-") and before != "serve"
+            word.startswith(("$", "`")) and before != "serve" and not self._takes_value(before)
             for before, word in pairwise(("", *line))
         )
+
+    def _takes_value(self, option: str) -> bool:
+        if self.engine == "sglang":
+            name = sglang_flags().find(option)
+            return name is not None and sglang_flags().takes[name] != "nothing"
+        flag = flag_table().find(option)
+        return flag is not None and flag.takes != "nothing"
 
 
 def starts_of(path: str, container: Any) -> list[Start] | Unknown:
@@ -52,14 +57,12 @@ def starts_of(path: str, container: Any) -> list[Start] | Unknown:
     commands, image = commands_of(container), value_at(container, "image")
     if isinstance(commands, Unknown):
         return commands
-    if value_at(container, "command"):
-        found = ((_engine_of(line), line) for line in commands.lines)
-        return [Start(engine, f"{path}.command", Commands((line,))) for engine, line in found if engine]
-    if isinstance(image, Unknown):
+    field = "command" if value_at(container, "command") else "args"
+    if field == "args" and isinstance(image, Unknown):
         return image
-    words = tuple(word for line in commands.lines for word in line)
-    started = _engine_of(words) or next((engine for engine in _ENGINES if engine in _repository(image)), None)
-    return [Start(started, f"{path}.args", Commands((words,)))] if started else []
+    own = engine_of_image(image) if field == "args" else None
+    found = ((engine_of(line) or own, line) for line in commands.lines)
+    return [Start(engine, f"{path}.{field}", Commands((line,))) for engine, line in found if engine]
 
 
 def nixl_starts(path: str, container: Any) -> list[Start] | Unknown:
@@ -67,21 +70,7 @@ def nixl_starts(path: str, container: Any) -> list[Start] | Unknown:
     starts = starts_of(path, container)
     if isinstance(starts, Unknown):
         return starts
-    return [start for start in starts if start.engine == "vllm" and start.command.has("NixlConnector")]
-
-
-def _engine_of(line: Iterable[str]) -> Engine | None:
-    words = tuple(line)
-    for program, action in pairwise(words):
-        for engine in _ENGINES:
-            if program.rpartition("/")[2] == engine and action == "serve":
-                return engine
-    return next((engine for module, engine in _MODULES.items() if module in words), None)
-
-
-def _repository(image: Any) -> str:
-    """Return the last part of an image's name: folders of registries say who made it, not what it is."""
-    return image.partition("@")[0].rpartition("/")[2].partition(":")[0] if isinstance(image, str) else ""
+    return [start for start in starts if start.engine == "vllm" and start.command.mentions("NixlConnector")]
 
 
 def serving_pods(subject: RegisteredObject) -> Iterator[Pods]:

@@ -1,13 +1,15 @@
 """Rule: groups of other namespaces do not come into a group's topology domain."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from pulumi_lws.facts import labels
 from pulumi_lws.planning.problems import Problem, Severity
 from pulumi_lws.rules.groups import HAS_GROUPS, Groups, groups_of, items, texts
 from pulumi_lws.rules.reach import described, namespace_of
-from pulumi_lws.rules.rule import Context, RegisteredObject, Rule
+from pulumi_lws.rules.rule import Context, Program, RegisteredObject, Rule
 from pulumi_lws.rules.values import UNKNOWN, unseen, value_at
 
 _FIX = (
@@ -16,27 +18,82 @@ _FIX = (
 )
 
 
+@dataclass(frozen=True)
+class _Rival:
+    """A group that asks for a domain of its own.
+
+    Attributes:
+        number: Its place in the program.
+        owner: The object that declares it.
+        key: The topology key.
+        selector: Labels that nodes of its leader must have, each value as ``repr``.
+    """
+
+    number: int
+    owner: RegisteredObject
+    key: Any
+    selector: Mapping[str, str]
+
+
 def _check(subject: RegisteredObject, context: Context) -> Iterable[Problem]:
     namespace, question = namespace_of(subject), "whether another namespace's groups come into the same domain"
+    rivals = context.others.once(_Rivals)
     for groups, key in _exclusive(subject):
         path = groups.annotation_path(labels.LWS_EXCLUSIVE_TOPOLOGY)
-        rivals = (
-            (other, their_key)
-            for other in context.others
-            if HAS_GROUPS(other) and other is not subject and namespace_of(other) != namespace
-            for theirs, their_key in _exclusive(other)
-            if (key == their_key or UNKNOWN in (key, their_key)) and not _kept_apart(groups, theirs, key)
-        )
-        rival, their_key = next(rivals, (None, None))
+        selector = _selector(groups, key)
+        rival = None if selector is None else rivals.of(namespace, key, selector)
         if rival is None:
             continue
-        if UNKNOWN in (key, their_key):
+        if UNKNOWN in (key, rival.key):
             yield unseen(path, question)
-        elif UNKNOWN in (namespace, namespace_of(rival)):
+        elif UNKNOWN in (namespace, namespace_of(rival.owner)):
             yield unseen("metadata.namespace", question)
         else:
-            found = f"{key}, and {described(rival)} in the namespace {namespace_of(rival)} has the same"
+            found = f"{key}, and {described(rival.owner)} in the namespace {namespace_of(rival.owner)} has the same"
             yield Problem(path, found, "a domain that no other namespace's groups come into", _FIX)
+
+
+class _Rivals:
+    """The groups of a program that nothing but node selectors keeps apart, to be found without a look at each.
+
+    Two leaders are kept apart where their selectors want different values of a label that both name. Programs have
+    many groups and few sets of labels that selectors name. So groups stand by key and by these labels; and within, for
+    the labels that another selector has in common with them, by values and namespace.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._alike: dict[str, dict[tuple[str, ...], list[_Rival]]] = {}
+        self._first: dict[tuple[str, tuple[str, ...], tuple[str, ...]], dict[Any, dict[str, _Rival]]] = {}
+        for number, owner in enumerate(program):
+            for groups, key in _exclusive(owner) if HAS_GROUPS(owner) else ():
+                selector = _selector(groups, key)
+                if selector is not None:
+                    alike = self._alike.setdefault(repr(key), {}).setdefault(tuple(sorted(selector)), [])
+                    alike.append(_Rival(number, owner, key, selector))
+
+    def of(self, namespace: Any, key: Any, selector: Mapping[str, str]) -> _Rival | None:
+        """Return the first group of another namespace that may come into the same domain."""
+        keys = self._alike if key is UNKNOWN else {repr(key), repr(UNKNOWN)} & self._alike.keys()
+        found = [
+            rival
+            for own_key in keys
+            for names in self._alike[own_key]
+            for rival in islice(self._others(namespace, own_key, names, selector), 1)
+        ]
+        return min(found, key=lambda rival: rival.number, default=None)
+
+    def _others(
+        self, namespace: Any, key: str, names: tuple[str, ...], selector: Mapping[str, str]
+    ) -> Iterator[_Rival]:
+        """Yield the first group of each other namespace whose selector has these names and agrees with another."""
+        shared = tuple(name for name in names if name in selector)
+        if (key, names, shared) not in self._first:
+            first = self._first[key, names, shared] = {}
+            for rival in self._alike[key][names]:
+                values = tuple(rival.selector[name] for name in shared)
+                first.setdefault(values, {}).setdefault(repr(namespace_of(rival.owner)), rival)
+        agreeing = self._first[key, names, shared].get(tuple(selector[name] for name in shared), {})
+        return (rival for where, rival in agreeing.items() if where != repr(namespace))
 
 
 def _exclusive(subject: RegisteredObject) -> Iterator[tuple[Groups, Any]]:
@@ -47,18 +104,16 @@ def _exclusive(subject: RegisteredObject) -> Iterator[tuple[Groups, Any]]:
             yield groups, key
 
 
-def _kept_apart(one: Groups, other: Groups, key: Any) -> bool:
-    """Tell whether something keeps the leaders of two sets apart; what cannot be judged counts as if it did."""
-    leaders = [groups.templates()[0] for groups in (one, other)]
-    if any(
-        leader.at("affinity", "nodeAffinity") is not None or _repels(leader.at("affinity"), key) for leader in leaders
-    ):
-        return True
-    ours, theirs = (leader.at("nodeSelector") for leader in leaders)
-    if UNKNOWN in (ours, theirs):
-        return True
-    ours, theirs = texts(ours), texts(theirs)
-    return any(ours[label] != theirs[label] for label in ours.keys() & theirs.keys())
+def _selector(groups: Groups, key: Any) -> Mapping[str, str] | None:
+    """Return the labels that nodes of a leader must have, each value as ``repr``.
+
+    None where something else keeps it apart from others; what cannot be judged counts as if it did.
+    """
+    leader = groups.templates()[0]
+    affinity, selector = leader.at("affinity"), leader.at("nodeSelector")
+    if selector is UNKNOWN or value_at(affinity, "nodeAffinity") is not None or _repels(affinity, key):
+        return None
+    return {str(label): repr(value) for label, value in texts(selector).items()}
 
 
 def _repels(affinity: Any, key: Any) -> bool:

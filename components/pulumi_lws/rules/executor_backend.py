@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from pulumi_lws.planning.problems import Problem, Severity
-from pulumi_lws.rules.engine_commands import Commands, commands_of, gpus_of
+from pulumi_lws.rules.engine_commands import Commands, gpus_of
+from pulumi_lws.rules.engine_starts import starts_of
 from pulumi_lws.rules.groups import HAS_GROUPS, Groups, about_groups
 from pulumi_lws.rules.rule import Context, Rule
 from pulumi_lws.rules.values import Unknown, unseen
@@ -14,18 +15,14 @@ _FIX = "Add --distributed-executor-backend ray where Ray starts the ranks, else 
 def _check(groups: Groups, _context: Context) -> Iterable[Problem]:
     for template in groups.templates():
         for path, container in template.containers():
-            commands, gpus = commands_of(container), gpus_of(container)
-            if isinstance(commands, Unknown) or isinstance(gpus, Unknown):
+            starts, gpus = starts_of(path, container), gpus_of(container)
+            if isinstance(starts, Unknown) or isinstance(gpus, Unknown):
                 yield unseen(path, "whether vLLM spans pods")
                 continue
-            for line in commands.lines:
-                if _is_vllm(line) and (why := _spans_untold(Commands((line,)), gpus)) is not None:
+            for start in starts:
+                if start.engine == "vllm" and (why := _spans_untold(start.command, gpus)) is not None:
                     allowed = "a backend that spans pods: vLLM chooses none by itself"
-                    yield Problem(f"{path}.command", f"vLLM with {why}", allowed, _FIX)
-
-
-def _is_vllm(line: tuple[str, ...]) -> bool:
-    return ("vllm" in line and "serve" in line) or "vllm.entrypoints.openai.api_server" in line
+                    yield Problem(start.path, f"vLLM with {why}", allowed, _FIX)
 
 
 def _spans_untold(command: Commands, gpus: int) -> str | None:

@@ -19,7 +19,15 @@ from pulumi_lws.rules.groups import texts
 from pulumi_lws.rules.rule import Context, RegisteredObject, Rule
 from pulumi_lws.rules.values import UNKNOWN, value_at
 
-_LIKE_A_DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\d{8}")
+_LIKE_A_DATE = re.compile(
+    r"\W*(?:(?:until|till|through|expires|before|by)\W*)?"
+    r"(?:\d{1,4}[^\w\s]\d{1,2}[^\w\s]\d{1,4}|(?:19|20)\d\d[^\w\s]\d{1,2}|\d{1,2}[^\w\s][a-z]{3,9}[^\w\s]\d{4}|\d{8})"
+    r"(?!\d)\S*",
+    re.IGNORECASE,
+)
+"""The start of a reason that somebody may have meant for the last day. Taken for a reason, it would never lapse."""
+
+_SPECIAL_BUT_STAR = re.compile(r"[?[]")
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,8 @@ class Standing:
 
     Attributes:
         exempt: Whether it is.
-        why: The reason, or why an exemption that it has does not hold; empty where it has none.
+        why: The last day, if there is one, and the reason; or why an exemption that it has does not hold. Empty where
+            it has none.
     """
 
     exempt: bool
@@ -76,7 +85,7 @@ def standing(
 
 def matches(patterns: Iterable[str], text: str) -> bool:
     """Tell whether a text is like one of the patterns, in which ``*`` stands for any text."""
-    return any(fnmatchcase(text, pattern) for pattern in patterns)
+    return any(fnmatchcase(text, _SPECIAL_BUT_STAR.sub(r"[\g<0>]", pattern)) for pattern in patterns)
 
 
 def identity(subject: RegisteredObject) -> str:
@@ -110,14 +119,13 @@ def _by_annotation(key: str, value: Any, day: date) -> Standing:
         return _denied(who, "is not known before the update")
     if not isinstance(value, str):
         return _denied(who, "is no text")
-    first, _, rest = value.strip().partition(" ")
-    first = first.rstrip(":,;")
-    until = None
-    if _LIKE_A_DATE.fullmatch(first):
-        until, value = day_of(first), rest
-        if until is None:
-            return _denied(who, f"starts with {first}, which is no date such as 2026-12-31")
-    return _by_date(who, value.strip(), until, day)
+    first, _, rest = re.sub(r"\s+", " ", value.strip()).partition(" ")
+    if until := day_of(first.rstrip(":,;")):
+        return _by_date(who, rest, until, day)
+    if meant := _LIKE_A_DATE.match(value):
+        found = meant[0].strip().rstrip(":,;")
+        return _denied(who, f"starts with {found}, which is no date such as 2026-12-31")
+    return _by_date(who, value.strip(), None, day)
 
 
 def _by_date(who: str, reason: str, until: date | None, day: date) -> Standing:
@@ -125,7 +133,7 @@ def _by_date(who: str, reason: str, until: date | None, day: date) -> Standing:
         return _denied(who, "gives no reason")
     if until and until < day:
         return _denied(who, f"lapsed after {until}")
-    return Standing(exempt=True, why=reason)
+    return Standing(exempt=True, why=f"until {until}: {reason}" if until else reason)
 
 
 def _denied(who: str, why: str) -> Standing:

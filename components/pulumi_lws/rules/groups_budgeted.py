@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from pulumi_lws.planning.counting import counted
 from pulumi_lws.planning.problems import Problem, Severity
-from pulumi_lws.rules.disruption_budget import IS_BUDGET, budgeted
+from pulumi_lws.rules.disruption_budget import budgets_of, key_of
 from pulumi_lws.rules.groups import HAS_GROUPS, groups_of
 from pulumi_lws.rules.reach import reachable
 from pulumi_lws.rules.rule import Context, RegisteredObject, Rule
@@ -14,9 +14,9 @@ _FIX = "Add a PodDisruptionBudget that selects all pods of the groups and lets o
 
 
 def _check(subject: RegisteredObject, context: Context) -> Iterable[Problem]:
-    budgets = filter(IS_BUDGET, context.others)
-    covered = {pods.groups for budget in budgets for pods, _ in budgeted(budget, [subject])}
-    loaded = {pods.groups for pods in reachable(subject) if pods.pods.has_accelerators}
+    budgets, made = context.others.once(budgets_of), list(reachable(subject))
+    covered = {pods.groups for pods in made if key_of(pods) in budgets}
+    loaded = {pods.groups for pods in made if pods.pods.has_accelerators}
     for groups in groups_of(subject):
         replicas, path = groups.replicas, groups.path_to("replicas")
         if groups.path in covered or groups.path not in loaded:

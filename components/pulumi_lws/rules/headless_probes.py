@@ -17,7 +17,7 @@ def _check(groups: Groups, _context: Context) -> Iterable[Problem]:
             commands = commands_of(probe.container)
             if isinstance(commands, Unknown):
                 yield unseen(probe.path, "whether workers open the port")
-            elif not commands.has("--headless") or probe.port is None:
+            elif not commands.has("--headless") or probe.port is None or commands.serves_beside(probe.port):
                 continue
             elif not probe.is_known:
                 yield unseen(probe.path, "whether a worker that opens no port is probed on one")

@@ -1,14 +1,16 @@
 """Rule: namespaces that share accelerators have a quota of them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import chain
 from typing import Any
 
 from pulumi_lws.facts import labels
 from pulumi_lws.planning.problems import Problem, Severity
+from pulumi_lws.rules.around import grouped
 from pulumi_lws.rules.groups import HAS_GROUPS, groups_of, texts
 from pulumi_lws.rules.pods import pods_of
-from pulumi_lws.rules.rule import Context, Parameter, RegisteredObject, Rule, is_kind
+from pulumi_lws.rules.rule import Context, Parameter, Program, RegisteredObject, Rule, is_kind
 from pulumi_lws.rules.values import UNKNOWN, Unknown, unseen, value_at
 
 _QUOTA = f"requests.{labels.GPU}"
@@ -19,9 +21,11 @@ def _check(subject: RegisteredObject, context: Context) -> Iterable[Problem]:
     name = value_at(subject.properties, "metadata", "name")
     if not isinstance(name, str | Unknown):
         return
-    takers = {_namespace(other) for other in context.others if _takes_freely(other)}
+    takers = context.others.once(_takers)
     needed = context.values["everywhere"] or _shares(name, takers)
-    bounded = [_bounds(other, name) for other in context.others if other.kind == "core/ResourceQuota"]
+    quotas = context.others.once(_quotas)
+    near = chain(*quotas.values()) if name is UNKNOWN else (*quotas.get(name, ()), *quotas.get(UNKNOWN, ()))
+    bounded = [_bounds(quota, name) for quota in near]
     if not needed or True in bounded:
         return
     if UNKNOWN in (needed, *bounded):
@@ -33,9 +37,17 @@ def _check(subject: RegisteredObject, context: Context) -> Iterable[Problem]:
 
 def _shares(name: Any, takers: AbstractSet[Any]) -> Any:
     """Tell whether pods of a namespace and pods of others take accelerators: True, False or UNKNOWN."""
-    if UNKNOWN in {name, *takers}:
-        return UNKNOWN if takers and len({name, *takers}) > 1 else False
+    if name is UNKNOWN or UNKNOWN in takers:
+        return UNKNOWN if takers and (len(takers) > 1 or name not in takers) else False
     return name in takers and len(takers) > 1
+
+
+def _takers(program: Program) -> AbstractSet[Any]:
+    return {_namespace(each) for each in program if _takes_freely(each)}
+
+
+def _quotas(program: Program) -> Mapping[Any, Sequence[RegisteredObject]]:
+    return grouped((_namespace(each), each) for each in program if each.kind == "core/ResourceQuota")
 
 
 def _takes_freely(other: RegisteredObject) -> bool:

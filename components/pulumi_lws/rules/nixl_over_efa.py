@@ -21,7 +21,7 @@ def _check(pods: Pods, _context: Context) -> Iterable[Problem]:
             yield unseen(path, "whether caches go by EFA")
             continue
         for start in starts:
-            if start.is_whole and not start.command.has("LIBFABRIC"):
+            if start.is_whole and not start.command.mentions("LIBFABRIC"):
                 allowed = "the backend LIBFABRIC, where the pod has EFA"
                 yield Problem(start.path, "NixlConnector with its default backend UCX", allowed, _FIX)
 

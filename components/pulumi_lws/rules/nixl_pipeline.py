@@ -20,7 +20,7 @@ def _check(pods: Pods, _context: Context) -> Iterable[Problem]:
             continue
         for start in starts:
             stages = start.command.option(*PIPELINE) or "1"
-            if stages.isdigit() and stages != "1":
+            if stages.isdecimal() and stages != "1":
                 yield Problem(start.path, f"NixlConnector with {stages} pipeline stages", "one stage", _FIX)
 
 

@@ -1,5 +1,6 @@
 """Rule: no token stands in the open."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -13,6 +14,12 @@ from pulumi_lws.rules.values import UNKNOWN, unseen, value_at
 _FIX = "Put it into a Secret and take it from there: valueFrom.secretKeyRef. Then have the token replaced."
 _NAMES = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "VLLM_API_KEY", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 _FOUND = "a token in the open"
+_PLACEHOLDER = re.compile(
+    r".*\$\(.*|\$\w+|\$?\{.*\}|<.*>|\*+|\.{3}"
+    r"|(hf_|sk-)?(x{3,}|(your|change|replace|insert)[\w. -]*)|placeholder|todo",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What stands for a token that something else puts there: a variable, a mark of a template, words for the reader."""
 
 _PARAMETER: Final = "aws:ssm/parameter:Parameter"
 _FIELDS: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
@@ -60,7 +67,9 @@ def _texts(where: str, key: Any, value: Any, allowed: str) -> Iterable[Problem]:
 
 
 def _is_open(name: Any, value: Any) -> bool:
-    return is_token(value) or (name in _NAMES and isinstance(value, str) and bool(value) and "$(" not in value)
+    """Tell whether a value is a token: by its look, or by the name of the variable that has it."""
+    is_named = name in _NAMES and isinstance(value, str) and bool(value.strip())
+    return is_token(value) or (is_named and not _PLACEHOLDER.fullmatch(value.strip()))
 
 
 NO_PLAIN_SECRETS = Rule(

@@ -9,7 +9,8 @@ from pulumi_lws.rules.pods import Pods, about_accelerated_pods, makes_pods
 from pulumi_lws.rules.rule import Context, Parameter, Rule
 from pulumi_lws.rules.values import UNKNOWN, unseen, value_at
 
-_FIX = "Name the image with a tag other than latest, better with its digest (@sha256:…), from a registry of yours."
+_FIX = "Name the image with a tag that stays, better with its digest (@sha256:…), from a registry of yours."
+_MOVING = ("latest", "nightly")
 _DIGEST = re.compile(r"@sha256:[0-9a-f]{64}$")
 
 
@@ -21,7 +22,9 @@ def _check(pods: Pods, context: Context) -> Iterable[Problem]:
             yield unseen(where, "whether the image is pinned")
         elif isinstance(image, str) and image:
             if not _is_pinned(image):
-                yield Problem(where, image, "an image with a tag other than latest, or with a digest", _FIX)
+                yield Problem(
+                    where, image, f"an image with a tag other than {' and '.join(_MOVING)}, or with a digest", _FIX
+                )
             allowed = [str(one) for one in context.values["registries"]]
             if allowed and not matches(allowed, _repository(image)):
                 yield Problem(where, image, f"an image of {', '.join(allowed)}", _FIX)
@@ -31,13 +34,15 @@ def _is_pinned(image: str) -> bool:
     if _DIGEST.search(image):
         return True
     tag = image.rpartition("/")[2].partition(":")[2]
-    return tag not in {"", "latest"}
+    return tag not in ("", *_MOVING)
 
 
 def _repository(image: str) -> str:
-    """Return the image with its registry, where none is written that of Docker."""
-    first = image.partition("/")[0]
-    return image if "/" in image and ("." in first or ":" in first or first == "localhost") else f"docker.io/{image}"
+    """Return the image with its registry, where none is written that of Docker, whose own images are in a folder."""
+    first, _, rest = image.partition("/")
+    if not rest:
+        return f"docker.io/library/{image}"
+    return image if "." in first or ":" in first or first == "localhost" else f"docker.io/{image}"
 
 
 PINNED_IMAGES = Rule(

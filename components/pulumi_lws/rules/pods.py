@@ -36,10 +36,12 @@ class Pods:
     Attributes:
         template: The template: metadata and spec.
         path: Where it stands; empty for a pod itself.
+        ray_parameters: Options of ``ray start``, where KubeRay makes the pods of a group; else None.
     """
 
     template: Any
     path: str
+    ray_parameters: Any = None
 
     def at(self, *fields: str, default: Any = None) -> Any:
         """Return a value of the pod spec."""
@@ -86,9 +88,9 @@ def _ray_pods(subject: RegisteredObject) -> Iterator[Pods]:
         subject.kind, ("spec", "rayClusterSpec")
     )
     cluster, written = value_at(subject.properties, *path), ".".join(path)
-    yield Pods(value_at(cluster, "headGroupSpec", "template"), f"{written}.headGroupSpec.template")
-    for where, group in items(value_at(cluster, "workerGroupSpecs"), f"{written}.workerGroupSpecs"):
-        yield Pods(value_at(group, "template"), f"{where}.template")
+    head = f"{written}.headGroupSpec", value_at(cluster, "headGroupSpec")
+    for where, group in (head, *items(value_at(cluster, "workerGroupSpecs"), f"{written}.workerGroupSpecs")):
+        yield Pods(value_at(group, "template"), f"{where}.template", value_at(group, "rayStartParams", default={}))
 
 
 def makes_pods(subject: RegisteredObject) -> bool:

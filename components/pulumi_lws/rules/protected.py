@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from pulumi_lws.facts.instances import INSTANCE_TYPES
 from pulumi_lws.planning.problems import Problem, Severity
-from pulumi_lws.rules.rule import Context, Parameter, RegisteredObject, Rule
+from pulumi_lws.rules.rule import Context, Parameter, Program, RegisteredObject, Rule
 from pulumi_lws.rules.values import UNKNOWN, unseen, value_at
 
 _CLUSTER: Final = "aws:eks/cluster:Cluster"
@@ -35,14 +36,19 @@ def _cluster(subject: RegisteredObject, _context: Context) -> Any:
 
 def _network(subject: RegisteredObject, context: Context) -> Any:
     """Tell whether a VPC is one in which the program makes a cluster."""
-    by_urn = {other.urn: other for other in context.others}
-    reached, ahead = set[str](), [other.urn for other in context.others if other.type == _CLUSTER]
+    return subject.urn in context.others.once(_below_clusters)
+
+
+def _below_clusters(program: Program) -> AbstractSet[str]:
+    """Return the URNs of what clusters are made from."""
+    by_urn = {each.urn: each for each in program}
+    reached, ahead = set[str](), [each.urn for each in program if each.type == _CLUSTER]
     while ahead:
         urn = ahead.pop()
         if urn in by_urn and urn not in reached:
             reached.add(urn)
             ahead += [source for sources in by_urn[urn].made_from.values() for source in sources]
-    return subject.urn in reached
+    return reached
 
 
 def _reservation(subject: RegisteredObject, _context: Context) -> Any:

@@ -1,6 +1,7 @@
-"""Rule: the head of a Ray cluster takes no GPU and no work, and nobody reaches its dashboard from outside."""
+"""Rule: the head of a Ray cluster takes no GPU, and nobody reaches its dashboard from outside."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from pulumi_lws.planning.problems import Problem, Severity
 from pulumi_lws.rules.engine_commands import gpus_of
@@ -8,16 +9,18 @@ from pulumi_lws.rules.groups import items
 from pulumi_lws.rules.rule import Context, RegisteredObject, Rule, is_kind
 from pulumi_lws.rules.values import UNKNOWN, Unknown, unseen, value_at
 
-_PATHS = {
+RAY_CLUSTERS: Final = {
     "ray.io/RayCluster": ("spec",),
     "ray.io/RayService": ("spec", "rayClusterConfig"),
     "ray.io/RayJob": ("spec", "rayClusterSpec"),
 }
-_FIX = "Give the head no GPU, rayStartParams num-cpus '0' and the service type ClusterIP; workers have the GPUs."
+"""Where a kind has its cluster."""
+
+_FIX = "Give the head no GPU and the service type ClusterIP; workers have the GPUs."
 
 
 def _check(subject: RegisteredObject, _context: Context) -> Iterable[Problem]:
-    path = _PATHS[subject.kind]
+    path = RAY_CLUSTERS[subject.kind]
     head = value_at(subject.properties, *path, "headGroupSpec")
     where = ".".join((*path, "headGroupSpec"))
     workers = [one for _, one in items(value_at(subject.properties, *path, "workerGroupSpecs"), "")]
@@ -30,12 +33,6 @@ def _check(subject: RegisteredObject, _context: Context) -> Iterable[Problem]:
             yield unseen(f"{at}.resources", "whether the head takes a GPU")
         elif gpus:
             yield Problem(f"{at}.resources.limits", f"{gpus} GPUs", "no GPU on the head", _FIX)
-    cpus = value_at(head, "rayStartParams", "num-cpus")
-    if cpus is UNKNOWN:
-        yield unseen(f"{where}.rayStartParams.num-cpus", "whether work lands on the head")
-    elif str(cpus) != "0":
-        found = "nothing" if cpus is None else str(cpus)
-        yield Problem(f"{where}.rayStartParams.num-cpus", found, "'0': actors on the head take it down", _FIX)
     service = value_at(head, "serviceType")
     if service is UNKNOWN:
         yield unseen(f"{where}.serviceType", "whether the dashboard is reached from outside")
@@ -46,14 +43,14 @@ def _check(subject: RegisteredObject, _context: Context) -> Iterable[Problem]:
 
 RAY_HEAD = Rule(
     name="ray-head",
-    title="The head of a Ray cluster has no GPU, takes no work and is not exposed.",
+    title="The head of a Ray cluster has no GPU and is not exposed.",
     why=(
-        "The head keeps the state of the cluster: an actor that runs out of memory there ends all of them, a GPU there"
-        " idles, and the jobs API of the dashboard runs code without authentication (CVE-2023-48022)."
+        "The head keeps the state of the cluster and computes nothing, so a GPU there idles. The jobs API of its"
+        " dashboard runs code without authentication (CVE-2023-48022)."
     ),
     fix=_FIX,
     severity=Severity.ERROR,
-    applies_to=is_kind(*_PATHS),
+    applies_to=is_kind(*RAY_CLUSTERS),
     check=_check,
     house=True,
 )

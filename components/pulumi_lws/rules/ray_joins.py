@@ -49,7 +49,7 @@ def _join(path: str, command: Commands | None, port: str) -> Iterable[Problem]:
         yield Problem(path, "--head in a worker", "--address of the leader: each would be a cluster of its own", _FIX)
     elif host in _OWN_HOST or address in _OWN_HOST:
         yield Problem(path, f"--address {address}, which is the pod itself", "$LWS_LEADER_ADDRESS", _FIX)
-    elif joined.isdigit() and port.isdigit() and host and joined != port:
+    elif joined.isdecimal() and port.isdecimal() and host and joined != port:
         yield Problem(path, f"--address with port {joined}, and the head on {port}", "the port of the head", _FIX)
 
 

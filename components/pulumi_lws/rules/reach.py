@@ -1,14 +1,17 @@
 """Reading which pods the selector of a Service, of a pool or of a budget reaches."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
 from pulumi_lws.facts import labels
+from pulumi_lws.rules.around import grouped
 from pulumi_lws.rules.groups import HAS_GROUPS, Groups, groups_of, items, texts
 from pulumi_lws.rules.pods import Pods, pods_of
 from pulumi_lws.rules.roles import roles_of, slices_of
-from pulumi_lws.rules.rule import DISAGGREGATED_SET, RegisteredObject
+from pulumi_lws.rules.rule import DISAGGREGATED_SET, Program, RegisteredObject
 from pulumi_lws.rules.values import UNKNOWN, Unknown, value_at, whole_number
 
 _RAY: Final = "ray.io/"
@@ -53,6 +56,20 @@ class Reachable:
         own = value_at(self.pods.template, "metadata", "labels")
         return isinstance(own, Mapping) and own.get(key) == value
 
+    def told(self) -> Mapping[Any, Any]:
+        """Return the labels that the object tells; of a name that its controller makes longer, how it begins."""
+        return {**texts(value_at(self.pods.template, "metadata", "labels")), **self._given}
+
+    def may_be_given(self, key: Any) -> bool:
+        """Tell whether a controller adds a label of which the object tells nothing."""
+        is_added = isinstance(key, str) and key.startswith(_added_to(self.owner))
+        return is_added and self._given.get(key, UNKNOWN) is UNKNOWN
+
+    @property
+    def _given(self) -> Mapping[str, Any]:
+        name = self.stamped.get(labels.DS_NAME, UNKNOWN)
+        return self.stamped if name is UNKNOWN else {labels.LWS_NAME: f"{name}-", **self.stamped}
+
     def meets(self, selector: Any) -> bool | None:
         """Tell whether a label selector reaches them; None where that cannot be told."""
         match_labels, expressions = (value_at(selector, part) for part in ("matchLabels", "matchExpressions"))
@@ -93,23 +110,61 @@ def namespace_of(subject: RegisteredObject) -> Any:
     return value_at(subject.properties, "metadata", "namespace", default="default")
 
 
-def engine_behind(labels_of_pods: Any, namespace: Any, others: Iterable[RegisteredObject]) -> Reachable | None:
-    """Return pods with accelerators that a Service or a pool may lead to; None where it leads to none."""
-    if not isinstance(labels_of_pods, Mapping) or not labels_of_pods:
-        return None
-    found = reached({"matchLabels": labels_of_pods}, namespace, others)
-    return next((pods for pods, _ in found if pods.pods.has_accelerators), None)
+@dataclass(frozen=True)
+class _Labelled:
+    """The pods of a namespace, to be found by their labels."""
+
+    pods: Sequence[Reachable]
+
+    @cached_property
+    def _told(self) -> Mapping[tuple[str, str], list[int]]:
+        return grouped(
+            ((repr(key), repr(value)), number)
+            for number, pods in enumerate(self.pods)
+            for key, value in pods.told().items()
+        )
+
+    @cached_property
+    def _given(self) -> dict[str, list[int]]:
+        return {}
+
+    def _places(self, key: Any, value: Any) -> list[list[int]]:
+        """Return where pods stand that have a label, or may have it; no others have."""
+        name = repr(key)
+        begins = [value[: dash.end()] for dash in re.finditer("-", value)] if isinstance(value, str) else []
+        if name not in self._given:
+            self._given[name] = [number for number, pods in enumerate(self.pods) if pods.may_be_given(key)]
+        return [self._given[name], *(self._told.get((name, repr(each)), []) for each in (value, *begins))]
+
+    def near(self, selector: Any) -> Iterable[Reachable]:
+        """Return the pods that the rarest label of a selector leaves, in order: few, where it means few."""
+        written = [value_at(selector, part) for part in ("matchLabels", "matchExpressions")]
+        if UNKNOWN in written:
+            return self.pods
+        wanted = [(key, [value]) for key, value in texts(written[0]).items()]
+        for _, one in items(written[1], ""):
+            values = [value for _, value in items(value_at(one, "values"), "")]
+            if value_at(one, "operator") == "In" and UNKNOWN not in values:
+                wanted.append((value_at(one, "key"), values))
+        found = [[part for value in values for part in self._places(key, value)] for key, values in wanted]
+        if not found:
+            return self.pods
+        rarest = min(found, key=lambda parts: sum(map(len, parts)))
+        return [self.pods[number] for number in sorted({number for part in rarest for number in part})]
 
 
-def reached(
-    selector: Mapping[str, Any], namespace: Any, others: Iterable[RegisteredObject]
-) -> Iterator[tuple[Reachable, bool | None]]:
+def _by_namespace(program: Program) -> Mapping[str, _Labelled]:
+    """Return the pods of a program by the ``repr`` of their namespaces."""
+    pods = grouped((repr(namespace_of(each)), pods) for each in program for pods in reachable(each))
+    return {namespace: _Labelled(each) for namespace, each in pods.items()}
+
+
+def reached(selector: Any, namespace: Any, program: Program) -> Iterator[tuple[Reachable, bool | None]]:
     """Yield the pods of a namespace that a label selector may reach, each with ``meets``."""
-    for other in others:
-        if namespace_of(other) == namespace:
-            for pods in reachable(other):
-                if (met := pods.meets(selector)) is not False:
-                    yield pods, met
+    labelled = program.once(_by_namespace).get(repr(namespace), _Labelled(()))
+    for pods in labelled.near(selector):
+        if (met := pods.meets(selector)) is not False:
+            yield pods, met
 
 
 def reachable(owner: RegisteredObject) -> Iterator[Reachable]:

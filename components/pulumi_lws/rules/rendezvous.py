@@ -6,8 +6,8 @@ from typing import Final
 
 from pulumi_lws.planning.counting import counted
 from pulumi_lws.planning.problems import Problem, Severity
-from pulumi_lws.rules.engine_commands import DATA, PIPELINE, TENSOR
-from pulumi_lws.rules.engine_starts import Engine, Start, starts_of
+from pulumi_lws.rules.engine_commands import DATA, PIPELINE, TENSOR, Engine
+from pulumi_lws.rules.engine_starts import Start, starts_of
 from pulumi_lws.rules.groups import HAS_GROUPS, Groups, Template, about_groups
 from pulumi_lws.rules.rule import Context, Rule
 from pulumi_lws.rules.values import Unknown, unseen
@@ -16,9 +16,9 @@ _FIX = (
     "Give every pod the same --nnodes $(LWS_GROUP_SIZE), its own --node-rank $(LWS_WORKER_INDEX), and the leader's"
     " LWS_LEADER_ADDRESS: by --master-addr for vLLM, whose workers are --headless, or by --dist-init-addr for SGLang."
 )
-_RANK: Final = ("--node-rank", "-r")
+_RANK: Final = "--node-rank"
 _ADDRESS: Final[dict[Engine, tuple[str, ...]]] = {
-    "vllm": ("--master-addr", "--data-parallel-address", "-dpa"),
+    "vllm": ("--master-addr", "--data-parallel-address"),
     "sglang": ("--dist-init-addr", "--nccl-init-addr"),
 }
 _OWN_HOST: Final = {"127.0.0.1", "localhost", "0.0.0.0", "::1"}  # noqa: S104 - addresses to refuse
@@ -104,13 +104,13 @@ def _starts(template: Template) -> list[Start] | Unknown:
 
 
 def _rank(pod: _Pod, size: int | Unknown) -> Iterator[Problem]:
-    rank, workers = pod.option(*_RANK), pod.template.works
+    rank, workers = pod.option(_RANK), pod.template.works
     if not pod.spans:
         return
     if rank is None:
-        if workers and pod.lacks(*_RANK):
+        if workers and pod.lacks(_RANK):
             yield pod.wrong("no --node-rank, which is 0 then, in every pod", "the pod's own: $(LWS_WORKER_INDEX)")
-    elif rank.isdigit():
+    elif rank.isdecimal():
         several = pod.template.leads or (isinstance(size, int) and size > 2)
         if workers and (several or rank == "0"):
             yield pod.wrong(f"--node-rank {rank} in every pod", "the pod's own: $(LWS_WORKER_INDEX)")
@@ -153,14 +153,14 @@ def _together(leader: _Pod, worker: _Pod, groups: Groups) -> Iterator[Problem]:
             yield other.wrong("an engine of its own, while the others of its group wait for it", "the same --nnodes")
             return
     size, nodes = groups.size, leader.option("--nnodes") or "1"
-    if nodes != "1" and nodes.isdigit():
+    if nodes != "1" and nodes.isdecimal():
         if isinstance(size, Unknown):
             yield unseen(groups.template_path("size"), "whether as many pods come as the leader waits for")
-        elif int(nodes[:9]) != size:
+        elif int(nodes[:9]) > size:
             yield leader.wrong(f"--nnodes {nodes}, in groups of {counted(size, 'pod')}", "$(LWS_GROUP_SIZE)")
     for names in _ALIKE if leader.start.engine == worker.start.engine else ():
         ours, theirs = leader.option(*names), worker.option(*names)
-        if ours and theirs and ours.isdigit() and theirs.isdigit() and ours != theirs:
+        if ours and theirs and ours.isdecimal() and theirs.isdecimal() and ours != theirs:
             yield worker.wrong(f"{names[0]} {theirs}, and {ours} in the leader", "the same in leader and workers")
 
 

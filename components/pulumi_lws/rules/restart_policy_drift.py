@@ -7,7 +7,7 @@ from pulumi_lws.rules.groups import HAS_GROUPS, Groups, about_groups
 from pulumi_lws.rules.rule import Context, Rule
 from pulumi_lws.rules.values import UNKNOWN, unseen
 
-_FIX = "Write None, which is what it means."
+_FIX = "Write the policy that is meant: one that recreates the group, or None, which is how Default is stored."
 
 
 def _check(groups: Groups, _context: Context) -> Iterable[Problem]:
@@ -20,7 +20,7 @@ def _check(groups: Groups, _context: Context) -> Iterable[Problem]:
 
 RESTART_POLICY_DRIFT = Rule(
     name="restart-policy-drift",
-    title="The restart policy Default is written as None.",
+    title="The restart policy is not written as Default.",
     why="The webhook of LWS stores Default as None, so every later comparison shows a change that nobody made.",
     fix=_FIX,
     severity=Severity.WARNING,

@@ -1,12 +1,13 @@
 """Rule: autoscalers of a DisaggregatedSet aim at the scaler of a role."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pulumi_lws.planning.problems import Problem, Severity
+from pulumi_lws.rules.around import grouped
 from pulumi_lws.rules.roles import external_roles
-from pulumi_lws.rules.rule import DISAGGREGATED_SET, Context, RegisteredObject, Rule, is_kind
+from pulumi_lws.rules.rule import DISAGGREGATED_SET, Context, Program, RegisteredObject, Rule, is_kind
 from pulumi_lws.rules.values import UNKNOWN, unseen, value_at
 
 _PATH = "spec.scaleTargetRef"
@@ -48,13 +49,16 @@ _MEANT = {"LeaderWorkerSet": _child, "DisaggregatedSet": _whole_set, "Disaggrega
 """Kinds at which one may aim wrongly, each with what says what was meant; empty where nothing is wrong."""
 
 
-def _sets(subject: RegisteredObject, context: Context) -> list[RegisteredObject]:
-    namespace = value_at(subject.properties, "metadata", "namespace")
-    return [
-        other
-        for other in context.others
-        if other.kind == DISAGGREGATED_SET and value_at(other.properties, "metadata", "namespace") == namespace
-    ]
+def _sets(subject: RegisteredObject, context: Context) -> Sequence[RegisteredObject]:
+    return context.others.once(_by_namespace).get(_namespace(subject), ())
+
+
+def _by_namespace(program: Program) -> Mapping[str, Sequence[RegisteredObject]]:
+    return grouped((_namespace(each), each) for each in program if each.kind == DISAGGREGATED_SET)
+
+
+def _namespace(subject: RegisteredObject) -> str:
+    return repr(value_at(subject.properties, "metadata", "namespace"))
 
 
 def _name(subject: RegisteredObject) -> Any:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from pulumi_lws.planning.problems import Problem, Severity
 
@@ -85,6 +85,28 @@ class RegisteredObject:
         return self.urn.partition("::")[0].rpartition(":")[2]
 
 
+_Made = TypeVar("_Made")
+
+
+class Program(tuple[RegisteredObject, ...]):
+    """All objects of a program or of an input, with what rules make of all of them.
+
+    A rule that looks around is asked for every object. What it looks for stands in an index that is made once, so that
+    its work grows with the objects and not with their square.
+    """
+
+    @cached_property
+    def _made(self) -> dict[Callable[["Program"], Any], Any]:
+        return {}
+
+    def once(self, make: Callable[["Program"], _Made]) -> _Made:
+        """Return what a pure function makes of the objects, such as an index; it is called once."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: _Made = self._made[make]
+        return made
+
+
 @dataclass(frozen=True)
 class Context:
     """What a rule knows beside the object that it judges.
@@ -97,7 +119,7 @@ class Context:
 
     target: Target
     values: Mapping[str, Any]
-    others: Sequence[RegisteredObject]
+    others: Program
 
 
 Check = Callable[[RegisteredObject, Context], Iterable[Problem]]
@@ -144,9 +166,17 @@ class Rule:
         values: Mapping[str, Any] | None = None,
         others: Sequence[RegisteredObject] = (),
     ) -> list[Problem]:
-        """Return what ``subject`` breaks, with the rule's name and severity; nothing where the rule does not apply."""
+        """Return what ``subject`` breaks, with the rule's name and severity; nothing where the rule does not apply.
+
+        Args:
+            subject: The object.
+            target: The cluster that it is meant for.
+            values: Values of parameters; the defaults where one is missing.
+            others: All objects, the judged one among them. Who judges many of them hands over one ``Program``.
+        """
         if not self.applies_to(subject):
             return []
+        program = others if isinstance(others, Program) else Program(others or (subject,))
         settings = {name: parameter.default for name, parameter in self.parameters.items()} | dict(values or {})
         return [
             replace(
@@ -154,7 +184,7 @@ class Rule:
                 rule=self.name,
                 severity=problem.severity if problem.severity is Severity.UNSEEN else self.severity,
             )
-            for problem in self.check(subject, Context(target, settings, others or (subject,)))
+            for problem in self.check(subject, Context(target, settings, program))
         ]
 
 

@@ -71,7 +71,7 @@ class Exempted:
 
     Attributes:
         problem: The problem.
-        reason: Why not.
+        reason: Why not, and until when.
     """
 
     problem: Problem

@@ -21,7 +21,7 @@ def _check(groups: Groups, _context: Context) -> Iterable[Problem]:
             commands = commands_of(container)
             if isinstance(commands, Unknown):
                 yield unseen(path, "whether it hands caches over by NIXL")
-            elif any("NixlConnector" in word for line in commands.lines for word in line):
+            elif commands.mentions("NixlConnector"):
                 yield from _container(path, container)
 
 

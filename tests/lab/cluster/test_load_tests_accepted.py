@@ -14,6 +14,7 @@ pytestmark = pytest.mark.lab
 def test_the_api_server_takes_load_tests(taken: Callable[[list[dict[str, Any]]], list[str]]) -> None:
     objects = [
         *load_test_objects("chat", load_test(results="load-tests", imagePullSecret="registry"), glm()).values(),
+        *load_test_objects("made", load_test(results={"sizeGib": 10, "storageClass": "gp3"}), glm()).values(),
         *load_test_objects("x" * 63, load_test(tokenizerClaim="tokenizer"), gpt_oss()).values(),
     ]
     assert taken(objects) == []

@@ -79,8 +79,9 @@ class S3Source(Declaration):
     region: str | None = None
     """Region of the bucket. Default: the pod's own."""
     service_account: ObjectName | None = None
-    """Service account whose role may read the bucket. Default: the namespace's own, ``default``. A cluster that is made
-    here gives it a role by EKS Pod Identity; elsewhere you do: pods do not reach the role of their node."""
+    """Service account whose role may read the bucket. Default: the namespace's own, ``default``. A stack file
+    makes it. A cluster that is made here gives it a role by EKS Pod Identity; elsewhere you do: pods do not reach the
+    role of their node."""
 
 
 class VolumeSource(Declaration):
