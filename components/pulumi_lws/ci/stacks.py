@@ -8,10 +8,11 @@ import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 import yaml
+
+from pulumi_lws.rules.exemptions import matches
 
 _DESCRIPTIONS = ("Pulumi.yaml", "Pulumi.yml")
 _STACK_FILE = re.compile(r"Pulumi\.(?P<stack>[A-Za-z0-9_.-]+)\.ya?ml")
@@ -72,7 +73,7 @@ def counted(project: Project, root: Path, ignored: Sequence[str]) -> tuple[str, 
         UnreadableProjectError: The stack files are outside of the repository.
     """
     files = _stack_files(project, root)
-    return tuple(stack for stack, name in project.stacks.items() if not _matches(f"{files}{name}", ignored))
+    return tuple(stack for stack, name in project.stacks.items() if not matches(ignored, f"{files}{name}"))
 
 
 def touched(project: Project, root: Path, ignored: Sequence[str], changed: Iterable[str]) -> Mapping[str, str]:
@@ -90,7 +91,7 @@ def touched(project: Project, root: Path, ignored: Sequence[str], changed: Itera
     stacks, files = counted(project, root, ignored), _stack_files(project, root)
     found: dict[str, str] = {}
     for path in sorted(changed):
-        if _matches(path, (_PAGES, *ignored)):
+        if matches((_PAGES, *ignored), path):
             continue
         own = _STACK_FILE.fullmatch(path.removeprefix(files)) if path.startswith(files) else None
         for stack in stacks:
@@ -128,10 +129,6 @@ def _stack_files(project: Project, root: Path) -> str:
             f"stackConfigDir of Pulumi.yaml: {project.folder} is outside of the repository. Name a folder inside."
         ) from None
     return "" if start == "." else f"{start}/"
-
-
-def _matches(path: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(path, pattern) for pattern in patterns)
 
 
 def _git(*arguments: str) -> str:
