@@ -9,16 +9,15 @@ from pulumi_lws.facts import labels
 from pulumi_lws.reporting.preview import Resource
 from pulumi_lws.reporting.workload import Pods, Rollout, Workload, list_of, mapping_of, number_of
 from pulumi_lws.rules.groups import Groups, groups_of, scaled
+from pulumi_lws.rules.pods import RAY_CLUSTERS
 from pulumi_lws.rules.rule import DISAGGREGATED_SET, LEADER_WORKER_SET
 from pulumi_lws.rules.values import value_at
 
 DEPLOYMENT = "apps/Deployment"
 STATEFUL_SET = "apps/StatefulSet"
-_RAY_CLUSTERS: Mapping[str, tuple[str, ...]] = {
-    "ray.io/RayCluster": ("spec",),
-    "ray.io/RayService": ("spec", "rayClusterConfig"),
-}
-"""Where the cluster stands, by kind."""
+_RAY_SERVICE = "ray.io/RayService"
+_SERVED_BY_RAY = ("ray.io/RayCluster", _RAY_SERVICE)
+"""Kinds of Ray that run on; a RayJob ends by itself."""
 
 _NUMBERS_OF_WORKERS = ("replicas", "minReplicas", "maxReplicas", "scaleStrategy", "idleTimeoutSeconds")
 """Fields of a group of workers that change how many there are, and none of them."""
@@ -64,8 +63,8 @@ def _workloads(
         workload = _single(resource, resources, scalers)
         if workload.gpus:
             yield workload
-    elif resource.kind in _RAY_CLUSTERS:
-        for group in list_of(value_at(resource.inputs, *_RAY_CLUSTERS[resource.kind], "workerGroupSpecs")):
+    elif resource.kind in _SERVED_BY_RAY:
+        for group in list_of(value_at(resource.inputs, *RAY_CLUSTERS[resource.kind], "workerGroupSpecs")):
             workload = _workers(resource, resources, group)
             if workload.gpus:
                 yield workload
@@ -137,7 +136,7 @@ def _single(resource: Resource, resources: Mapping[str, Resource], scalers: Sequ
 
 def _workers(resource: Resource, resources: Mapping[str, Resource], group: Any) -> Workload:
     """Read a group of workers of Ray; the head takes no GPUs."""
-    cluster = mapping_of(value_at(resource.inputs, *_RAY_CLUSTERS[resource.kind]))
+    cluster = mapping_of(value_at(resource.inputs, *RAY_CLUSTERS[resource.kind]))
     bounds = ("minReplicas", "maxReplicas") if cluster.get("enableInTreeAutoscaling") is True else ("replicas",) * 2
     least, most = (max(0, number_of(value_at(group, field), 0)) for field in bounds)
     pods = (Pods(mapping_of(value_at(group, "template")), max(1, number_of(value_at(group, "numOfHosts"), 1))),)
@@ -173,7 +172,7 @@ def _ray_rollout(resource: Resource, cluster: Mapping[str, Any], workers: int) -
             for group in list_of(cluster.get("workerGroupSpecs"))
         ],
     }
-    if resource.kind != "ray.io/RayService":
+    if resource.kind != _RAY_SERVICE:
         # KubeRay leaves the pods of a RayCluster alone unless it is told to make all of them anew.
         return (Rollout(workers, 0), made_from) if upgrade == "Recreate" else (Rollout(0, 0), None)
     application = value_at(resource.inputs, "spec", "serveConfigV2")

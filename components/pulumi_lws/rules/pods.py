@@ -15,7 +15,13 @@ from pulumi_lws.rules.rule import Check, Context, RegisteredObject
 from pulumi_lws.rules.values import value_at
 
 _TEMPLATE = ("spec", "template")
-_RAY_CLUSTER = ("ray.io/RayCluster", "ray.io/RayService", "ray.io/RayJob")
+
+RAY_CLUSTERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "ray.io/RayCluster": ("spec",),
+    "ray.io/RayService": ("spec", "rayClusterConfig"),
+    "ray.io/RayJob": ("spec", "rayClusterSpec"),
+}
+"""Where a kind has its Ray cluster."""
 
 _TEMPLATES: Final[Mapping[str, tuple[str, ...]]] = {
     "apps/Deployment": _TEMPLATE,
@@ -76,7 +82,7 @@ def pods_of(subject: RegisteredObject) -> Iterator[Pods]:
         for groups in groups_of(subject):
             for template in groups.templates():
                 yield Pods(template.manifest, template.path)
-    elif subject.kind in _RAY_CLUSTER:
+    elif subject.kind in RAY_CLUSTERS:
         yield from _ray_pods(subject)
     elif subject.kind in _TEMPLATES:
         path = _TEMPLATES[subject.kind]
@@ -84,9 +90,7 @@ def pods_of(subject: RegisteredObject) -> Iterator[Pods]:
 
 
 def _ray_pods(subject: RegisteredObject) -> Iterator[Pods]:
-    path = {"ray.io/RayCluster": ("spec",), "ray.io/RayService": ("spec", "rayClusterConfig")}.get(
-        subject.kind, ("spec", "rayClusterSpec")
-    )
+    path = RAY_CLUSTERS[subject.kind]
     cluster, written = value_at(subject.properties, *path), ".".join(path)
     head = f"{written}.headGroupSpec", value_at(cluster, "headGroupSpec")
     for where, group in (head, *items(value_at(cluster, "workerGroupSpecs"), f"{written}.workerGroupSpecs")):
@@ -95,7 +99,7 @@ def _ray_pods(subject: RegisteredObject) -> Iterator[Pods]:
 
 def makes_pods(subject: RegisteredObject) -> bool:
     """Tell whether an object is of a kind that makes pods."""
-    return HAS_GROUPS(subject) or subject.kind in _RAY_CLUSTER or subject.kind in _TEMPLATES
+    return HAS_GROUPS(subject) or subject.kind in RAY_CLUSTERS or subject.kind in _TEMPLATES
 
 
 def about_accelerated_pods(check: Callable[[Pods, Context], Iterable[Problem]]) -> Check:

@@ -1,20 +1,13 @@
 """Rule: the head of a Ray cluster takes no GPU, and nobody reaches its dashboard from outside."""
 
 from collections.abc import Iterable
-from typing import Final
 
 from pulumi_lws.planning.problems import Problem, Severity
 from pulumi_lws.rules.engine_commands import gpus_of
 from pulumi_lws.rules.groups import items
+from pulumi_lws.rules.pods import RAY_CLUSTERS
 from pulumi_lws.rules.rule import Context, RegisteredObject, Rule, is_kind
 from pulumi_lws.rules.values import UNKNOWN, Unknown, unseen, value_at
-
-RAY_CLUSTERS: Final = {
-    "ray.io/RayCluster": ("spec",),
-    "ray.io/RayService": ("spec", "rayClusterConfig"),
-    "ray.io/RayJob": ("spec", "rayClusterSpec"),
-}
-"""Where a kind has its cluster."""
 
 _FIX = "Give the head no GPU and the service type ClusterIP; workers have the GPUs."
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pulumi_lws.planning.problems import Problem, Severity
 from pulumi_lws.rules.engine_commands import gpus_of
 from pulumi_lws.rules.groups import items
-from pulumi_lws.rules.ray_head import RAY_CLUSTERS
+from pulumi_lws.rules.pods import RAY_CLUSTERS
 from pulumi_lws.rules.rule import Context, RegisteredObject, Rule, is_kind
 from pulumi_lws.rules.values import UNKNOWN, Unknown, unseen, value_at
 

@@ -62,11 +62,7 @@ def _namespace(subject: RegisteredObject) -> str:
 
 
 def _name(subject: RegisteredObject) -> Any:
-    return value_at(
-        subject.properties,
-        "metadata",
-        "name",
-    )
+    return value_at(subject.properties, "metadata", "name")
 
 
 ROLE_AUTOSCALER = Rule(
